@@ -1,0 +1,108 @@
+/** Programs, folders and spill files, through node:fs. */
+
+import { accessSync, constants, statSync } from "node:fs";
+import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { EvershellError } from "../core/errors.ts";
+import type { SpillFile, SpillStore } from "../core/spill.ts";
+
+/** See `Runtime.findBash`. */
+export function findBash(name: string, env: Readonly<Record<string, string>>): string {
+  const folders = name.includes("/") ? [""] : (env["PATH"] ?? "").split(delimiter);
+  const found = folders
+    .map((folder) => (folder === "" ? resolve(name) : join(folder, name)))
+    .find(isExecutable);
+  if (found !== undefined) return found;
+  throw new EvershellError(
+    "BASH_NOT_FOUND",
+    `no executable ${JSON.stringify(name)} ${name.includes("/") ? "there" : "in PATH"}: install bash, or name it with the option "bash"`,
+  );
+}
+
+/** See `Runtime.resolveCwd`. */
+export function resolveCwd(path: string): string {
+  const absolute = resolve(path);
+  const stats = statSync(absolute, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) return absolute;
+  throw new EvershellError(
+    "BAD_CWD",
+    `cwd ${JSON.stringify(absolute)} ${stats ? "is not a directory" : "does not exist"}: name a directory that exists`,
+  );
+}
+
+/** See `Runtime.openSpillStore`. */
+export function openSpillStore(folder: string | null): SpillStore {
+  if (folder !== null) checkWritable(folder);
+  return new FolderStore(folder ?? tmpdir());
+}
+
+class FolderStore implements SpillStore {
+  readonly #parent: string;
+  #folder: Promise<string> | null = null;
+  #files = 0;
+
+  constructor(parent: string) {
+    this.#parent = parent;
+  }
+
+  async create(): Promise<SpillFile> {
+    // mkdtemp makes it with mode 0700.
+    this.#folder ??= mkdtemp(join(this.#parent, "evershell-"));
+    const path = join(await this.#folder, `output-${++this.#files}.txt`);
+    return new LocalFile(path, await open(path, "wx", 0o600));
+  }
+
+  async close(): Promise<void> {
+    const folder = await this.#folder?.catch(() => null);
+    if (folder) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+class LocalFile implements SpillFile {
+  readonly path: string;
+  readonly #handle: FileHandle;
+  #open = true;
+
+  constructor(path: string, handle: FileHandle) {
+    this.path = path;
+    this.#handle = handle;
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    await this.#handle.writeFile(bytes);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    await this.#handle.close();
+  }
+
+  async remove(): Promise<void> {
+    await this.close();
+    await rm(this.path, { force: true });
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    // Missing, or not ours to run.
+    return false;
+  }
+}
+
+function checkWritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw new EvershellError(
+      "SPILL_UNAVAILABLE",
+      `spillDir ${JSON.stringify(folder)} cannot be written: name an existing folder that you may write to, or leave it out`,
+      { cause },
+    );
+  }
+}

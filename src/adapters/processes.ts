@@ -1,0 +1,110 @@
+/** Processes of a terminal's session, as the system shows them: on Linux from /proc, elsewhere from ps. */
+
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { promisify } from "node:util";
+
+/** One process; its start time tells it from a later one with the same id. */
+export interface ProcessInfo {
+  readonly pid: number;
+  /** One letter, as in ps: `R`, `S`, `T` (stopped), `Z` (zombie) … */
+  readonly state: string;
+  readonly group: number;
+  readonly session: number;
+  /** Foreground process group of its terminal; -1 if it has none. */
+  readonly foregroundGroup: number;
+  readonly startTime: string;
+}
+
+const isLinux = process.platform === "linux";
+
+/** The process with this id, or null if there is none. */
+export async function processInfo(pid: number): Promise<ProcessInfo | null> {
+  if (isLinux) return statOf(pid);
+  const [info] = await ps(["-p", String(pid)]);
+  return info ?? null;
+}
+
+/** All processes of a session that still run. */
+export async function sessionProcesses(session: number): Promise<ProcessInfo[]> {
+  const all = isLinux ? linuxProcesses() : await ps(["-A"]);
+  return all.filter((info) => info.session === session && info.state !== "Z");
+}
+
+/**
+ * Whether the process is blocked in a read of the terminal (`device`, as `/dev/pts/3`). Null where the system
+ * does not tell.
+ */
+export function readsTerminal(pid: number, device: string): boolean | null {
+  const readNumber = isLinux ? READ_SYSCALL[process.arch] : undefined;
+  if (readNumber === undefined) return null;
+  try {
+    const [call, fd] = readFileSync(`/proc/${pid}/syscall`, "utf8").split(" ");
+    if (Number(call) !== readNumber) return false;
+    return readlinkSync(`/proc/${pid}/fd/${Number(fd)}`) === device;
+  } catch {
+    // The process has ended, or belongs to somebody else.
+    return null;
+  }
+}
+
+/** The number of read(2), from the kernel's tables of system calls. */
+const READ_SYSCALL: Readonly<Partial<Record<NodeJS.Architecture, number>>> = {
+  x64: 0,
+  arm64: 63,
+  ia32: 3,
+  arm: 3,
+};
+
+function linuxProcesses(): ProcessInfo[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statOf(Number(name)))
+    .filter((info) => info !== null);
+}
+
+/** Reads /proc/PID/stat (proc(5)); the name in parentheses may hold anything. */
+function statOf(pid: number): ProcessInfo | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const [state = "", , group, session, , foregroundGroup] = fields;
+    return {
+      pid,
+      state,
+      group: Number(group),
+      session: Number(session),
+      foregroundGroup: Number(foregroundGroup),
+      startTime: fields[19] ?? "",
+    };
+  } catch {
+    // It has ended.
+    return null;
+  }
+}
+
+async function ps(selection: readonly string[]): Promise<ProcessInfo[]> {
+  const columns = "pid=,state=,pgid=,sess=,tpgid=,lstart=";
+  try {
+    const { stdout } = await promisify(execFile)("ps", ["-o", columns, ...selection]);
+    return stdout
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+      .map((line) => {
+        const [pid, state = "", group, session, foregroundGroup, ...start] = line
+          .trim()
+          .split(/\s+/);
+        return {
+          pid: Number(pid),
+          state: state.charAt(0),
+          group: Number(group),
+          session: Number(session),
+          foregroundGroup: Number(foregroundGroup),
+          startTime: start.join(" "),
+        };
+      });
+  } catch {
+    // ps exits with 1 when nothing matches.
+    return [];
+  }
+}

@@ -1,0 +1,70 @@
+/** The environment that a shell starts with: that of the host, made fit for a terminal nobody looks at. */
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string>>;
+
+/** What would make the shell log out, trace, read files, check mail or print prompts of its own. */
+const REMOVED: readonly string[] = [
+  "BASHOPTS",
+  "BASH_ENV",
+  "BASH_XTRACEFD",
+  "CDPATH",
+  "COLUMNS",
+  "ENV",
+  "HISTFILE",
+  "LINES",
+  "MAILCHECK",
+  "OLDPWD",
+  "POSIXLY_CORRECT",
+  "PROMPT_COMMAND",
+  "PS0",
+  "PS1",
+  "PS2",
+  "PS3",
+  "PS4",
+  "SHELLOPTS",
+  "SHLVL",
+  "TERMCAP",
+  "TMOUT",
+  "TMUX",
+  "TMUX_PANE",
+];
+
+/** An exported function of ours, from a shell around this one. */
+const OUR_FUNCTION = /^BASH_FUNC___evsh_/;
+
+/** No program is to wait for somebody to page or edit. `true` accepts what an editor would show. */
+const SET: Environment = {
+  TERM: "xterm-256color",
+  PAGER: "cat",
+  GIT_PAGER: "cat",
+  MANPAGER: "cat",
+  SYSTEMD_PAGER: "",
+  EDITOR: "true",
+  VISUAL: "true",
+  GIT_EDITOR: "true",
+};
+
+/**
+ * @param host the host's own environment
+ * @param locale a UTF-8 locale of this system, used where the host sets no locale at all
+ * @param overrides win over everything; `undefined` removes a variable
+ */
+export function shellEnvironment(
+  host: Readonly<Record<string, string | undefined>>,
+  locale: string,
+  overrides: Readonly<Record<string, string | undefined>>,
+): Environment {
+  const kept = Object.entries(host).filter(
+    ([name]) => !REMOVED.includes(name) && !OUR_FUNCTION.test(name),
+  );
+  const all = { ...Object.fromEntries(kept), ...SET, ...localeOf(host, locale), ...overrides };
+  return Object.fromEntries(
+    Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+function localeOf(host: Readonly<Record<string, string | undefined>>, locale: string): Environment {
+  const isSet = host["LC_ALL"] || host["LC_CTYPE"] || host["LANG"];
+  return isSet ? {} : { LANG: locale };
+}

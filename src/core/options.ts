@@ -1,0 +1,205 @@
+/** Every option and every default, in one place. Inside the core each field is present. */
+
+import * as v from "valibot";
+import type { RcFiles } from "./bash.ts";
+import type { Keep } from "./clip.ts";
+import { EvershellError } from "./errors.ts";
+import type { OnOutput } from "./run.ts";
+
+/** What happens to the shell when a command has to be stopped. */
+export type StopPolicy =
+  /** The shell is closed, with everything that it started. */
+  | "reset"
+  /**
+   * SIGINT, then SIGKILL for the foreground group; the shell is kept only if it is proved to be back at its
+   * prompt, else it is closed.
+   */
+  | "interrupt";
+
+/** Options of one command. */
+export interface RunOptions {
+  /** Milliseconds after which the command is stopped; null for no limit. Default 300 000. */
+  readonly timeoutMs?: number | null;
+  /** Milliseconds after which the result comes while the command runs on; null (default) to wait for its end. */
+  readonly waitMs?: number | null;
+  /** Cancels: the call rejects with `ABORTED`, and the command is stopped as `onAbort` says. */
+  readonly signal?: AbortSignal;
+  /** Receives the output as it comes. While a promise that it returned is pending, the command is held up. */
+  readonly onOutput?: OnOutput;
+  /** Characters (UTF-16 code units) of output kept in a result. Default 1 000 000. */
+  readonly maxOutputChars?: number;
+  /** Which part of a longer output is kept. Default `"head"`. */
+  readonly keep?: Keep;
+  /** What `timeoutMs` does to the shell. Default `"reset"`. */
+  readonly onTimeout?: StopPolicy;
+  /** What `signal` does to the shell. Default `"reset"`. */
+  readonly onAbort?: StopPolicy;
+}
+
+/** Options of a shell. Those of `run` given here are its defaults. */
+export interface ShellOptions extends Omit<RunOptions, "signal" | "onOutput" | "waitMs"> {
+  /** Working directory in which each bash starts. Default: that of the host. */
+  readonly cwd?: string;
+  /** Environment variables that are set besides the host's, or removed (`undefined`). */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Size of the terminal in cells, 1 to 1000. Default 120 × 40. */
+  readonly cols?: number;
+  readonly rows?: number;
+  /** Which start-up files bash reads: none (default), or `/etc/bash.bashrc` and `~/.bashrc`. */
+  readonly rc?: RcFiles;
+  /** The bash to start: a path, or a name looked up in `PATH`. Default `"bash"`. */
+  readonly bash?: string;
+  /** After bash has ended: the next `run` opens a fresh one (default), or throws `CLOSED`. */
+  readonly onShellEnd?: "reopen" | "close";
+  /** Folder for the complete output of commands whose result is clipped. Default: the temporary folder. */
+  readonly spillDir?: string;
+  /** Milliseconds that bash may take to come to its first prompt or to take a command. Default 10 000. */
+  readonly startTimeoutMs?: number;
+  /** Milliseconds between a gentle signal and the next, harsher one. Default 3 000. */
+  readonly graceMs?: number;
+}
+
+/** Longest time that a timer of JavaScript can wait for. */
+const MAX_MS = 2 ** 31 - 1;
+
+const milliseconds = v.pipe(
+  v.number("must be a number of milliseconds"),
+  v.integer("must be a whole number of milliseconds"),
+  v.minValue(1, "must be at least 1 ms"),
+  v.maxValue(MAX_MS, `must be at most ${MAX_MS} ms`),
+);
+
+const cells = v.pipe(
+  v.number("must be a number of cells"),
+  v.integer("must be a whole number of cells"),
+  v.minValue(1, "must be 1 to 1000 cells"),
+  v.maxValue(1000, "must be 1 to 1000 cells"),
+);
+
+const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
+
+const oneOf = <const T extends readonly string[]>(...options: T): v.PicklistSchema<T, string> =>
+  v.picklist(options, `must be ${options.map((option) => JSON.stringify(option)).join(" or ")}`);
+
+const runEntries = {
+  timeoutMs: v.optional(v.nullable(milliseconds), 300_000),
+  maxOutputChars: v.optional(
+    v.pipe(
+      v.number("must be a number of characters"),
+      v.integer("must be a whole number of characters"),
+      v.minValue(1, "must be at least 1 character"),
+      v.maxValue(100_000_000, "must be at most 100 000 000 characters"),
+    ),
+    1_000_000,
+  ),
+  keep: v.optional(oneOf("head", "tail", "both"), "head"),
+  onTimeout: v.optional(oneOf("reset", "interrupt"), "reset"),
+  onAbort: v.optional(oneOf("reset", "interrupt"), "reset"),
+};
+
+const shellSchema = v.strictObject({
+  ...runEntries,
+  cwd: v.optional(text),
+  env: v.optional(v.record(v.string(), v.optional(v.string("must be a string or undefined"))), {}),
+  cols: v.optional(cells, 120),
+  rows: v.optional(cells, 40),
+  rc: v.optional(oneOf("none", "user"), "none"),
+  bash: v.optional(text, "bash"),
+  onShellEnd: v.optional(oneOf("reopen", "close"), "reopen"),
+  spillDir: v.optional(text),
+  startTimeoutMs: v.optional(milliseconds, 10_000),
+  graceMs: v.optional(milliseconds, 3_000),
+});
+
+const waitEntries = {
+  waitMs: v.optional(v.nullable(milliseconds), null),
+  signal: v.optional(v.instance(AbortSignal, "must be an AbortSignal")),
+};
+
+const runSchema = v.strictObject({
+  ...v.partial(v.object(runEntries)).entries,
+  ...waitEntries,
+  onOutput: v.optional(v.function("must be a function")),
+});
+
+const waitSchema = v.strictObject(waitEntries);
+
+/** Options of a shell with every default filled in. */
+export interface ResolvedShellOptions {
+  readonly timeoutMs: number | null;
+  readonly maxOutputChars: number;
+  readonly keep: Keep;
+  readonly onTimeout: StopPolicy;
+  readonly onAbort: StopPolicy;
+  readonly cwd?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cols: number;
+  readonly rows: number;
+  readonly rc: RcFiles;
+  readonly bash: string;
+  readonly onShellEnd: "reopen" | "close";
+  readonly spillDir?: string | undefined;
+  readonly startTimeoutMs: number;
+  readonly graceMs: number;
+}
+
+/** Options of one command with every default filled in. */
+export interface ResolvedRunOptions extends ResolvedWaitOptions {
+  readonly timeoutMs: number | null;
+  readonly maxOutputChars: number;
+  readonly keep: Keep;
+  readonly onTimeout: StopPolicy;
+  readonly onAbort: StopPolicy;
+  readonly onOutput: OnOutput | null;
+}
+
+/** How long a call waits, and what cancels it. */
+export interface ResolvedWaitOptions {
+  readonly waitMs: number | null;
+  readonly signal: AbortSignal | null;
+}
+
+/** @throws {EvershellError} `BAD_OPTION` */
+export function resolveShellOptions(options: ShellOptions): ResolvedShellOptions {
+  return parse(shellSchema, options, "openShell");
+}
+
+/** @throws {EvershellError} `BAD_OPTION` */
+export function resolveRunOptions(
+  options: RunOptions,
+  defaults: ResolvedShellOptions,
+): ResolvedRunOptions {
+  const given = parse(runSchema, options, "run");
+  return {
+    timeoutMs: given.timeoutMs === undefined ? defaults.timeoutMs : given.timeoutMs,
+    maxOutputChars: given.maxOutputChars ?? defaults.maxOutputChars,
+    keep: given.keep ?? defaults.keep,
+    onTimeout: given.onTimeout ?? defaults.onTimeout,
+    onAbort: given.onAbort ?? defaults.onAbort,
+    waitMs: given.waitMs,
+    signal: given.signal ?? null,
+    onOutput: (given.onOutput as OnOutput | undefined) ?? null,
+  };
+}
+
+/** Options of `wait`. */
+export type WaitOptions = Pick<RunOptions, "waitMs" | "signal">;
+
+/** @throws {EvershellError} `BAD_OPTION` */
+export function resolveWaitOptions(options: WaitOptions): ResolvedWaitOptions {
+  const given = parse(waitSchema, options, "wait");
+  return { waitMs: given.waitMs, signal: given.signal ?? null };
+}
+
+function parse<Schema extends v.GenericSchema>(
+  schema: Schema,
+  options: unknown,
+  caller: string,
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, options);
+  if (result.success) return result.output;
+  const issue = result.issues[0];
+  const name = v.getDotPath(issue) ?? "options";
+  const rule = issue.type === "strict_object" ? "is no option" : issue.message;
+  throw new EvershellError("BAD_OPTION", `${caller}: ${name} ${rule}; received ${issue.received}`);
+}

@@ -1,0 +1,79 @@
+/** The state machine of one shell: what each event means in each state. */
+
+import type { Mark } from "./marks.ts";
+
+/** Where the shell is. */
+export type Phase =
+  /** bash is starting, or being made ours again; `id` is the command that waits for it, if any. */
+  | { readonly at: "settingUp" }
+  /** At its prompt, or about to print it (`promptDue`). */
+  | { readonly at: "idle"; readonly promptDue: boolean }
+  /** The lines of a command have been typed. A prompt that is due belongs to the command before. */
+  | { readonly at: "typed"; readonly id: string; readonly promptDue: boolean }
+  /** The shell has read the command. */
+  | { readonly at: "begun"; readonly id: string }
+  /** The command runs. */
+  | { readonly at: "running"; readonly id: string };
+
+/** A mark from the shell, or a command that is typed into it. */
+export type PhaseEvent =
+  | Mark
+  | { readonly kind: "type"; readonly id: string }
+  | { readonly kind: "setUp" };
+
+/** What an event tells about the shell. */
+export type Fact =
+  | "ready"
+  | "begun"
+  | "started"
+  | "ended"
+  /** The prompt is there without an end: the command was interrupted. */
+  | "interrupted"
+  /** The prompt is complete. */
+  | "prompted"
+  /** The prompt is there again and the command was not taken. */
+  | "refused"
+  | null;
+
+/** @param pid the shell's process id; the prompt of another shell says nothing about ours */
+export function step(phase: Phase, event: PhaseEvent, pid: number | null): [Phase, Fact] {
+  switch (event.kind) {
+    case "setUp":
+      return [{ at: "settingUp" }, null];
+    case "ready":
+      return phase.at === "settingUp" ? [{ at: "idle", promptDue: true }, "ready"] : [phase, null];
+    case "type":
+      return [
+        { at: "typed", id: event.id, promptDue: phase.at === "idle" && phase.promptDue },
+        null,
+      ];
+    case "begin":
+      return phase.at === "typed" && phase.id === event.id
+        ? [{ at: "begun", id: event.id }, "begun"]
+        : [phase, null];
+    case "start":
+      return phase.at === "begun" && phase.id === event.id
+        ? [{ at: "running", id: event.id }, "started"]
+        : [phase, null];
+    case "end":
+      return (phase.at === "running" || phase.at === "begun") && phase.id === event.id
+        ? [{ at: "idle", promptDue: event.prompt !== "foreign" }, "ended"]
+        : [phase, null];
+    case "prompt":
+      return event.pid === pid ? prompted(phase) : [phase, null];
+  }
+}
+
+function prompted(phase: Phase): [Phase, Fact] {
+  switch (phase.at) {
+    case "settingUp":
+      return [phase, null];
+    case "idle":
+      return [{ at: "idle", promptDue: false }, "prompted"];
+    case "typed":
+      return phase.promptDue ? [{ ...phase, promptDue: false }, "prompted"] : [phase, "refused"];
+    case "begun":
+    case "running":
+      return [{ at: "idle", promptDue: false }, "interrupted"];
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The seam of a pseudoterminal: the least that the core needs, promised alike by every adapter.
+ * `test/contract` holds these comments to account with real processes.
+ */
+
+/** How a process ended: an exit code, or the name of the signal that killed it; never both. */
+export interface PtyExit {
+  readonly exitCode: number | null;
+  /** As `"SIGKILL"`. */
+  readonly signal: string | null;
+}
+
+/** Signals that can be sent to the foreground process group of a terminal. */
+export type SignalName =
+  | "SIGINT"
+  | "SIGTERM"
+  | "SIGKILL"
+  | "SIGTSTP"
+  | "SIGHUP"
+  | "SIGQUIT"
+  | "SIGCONT";
+
+/** What to start, and who hears its output. */
+export interface PtyRequest {
+  /** Program and arguments; the program is an absolute path or is looked up in `env.PATH`. */
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  /** The complete environment of the process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Size of the terminal in character cells. */
+  readonly cols: number;
+  readonly rows: number;
+  /**
+   * Called with each piece of output, in order; the bytes are the callee's to keep. While a returned
+   * promise is pending the adapter reads no further, so that the kernel makes the process wait.
+   */
+  readonly onData: (bytes: Uint8Array) => void | Promise<void>;
+}
+
+/** The host end of one pseudoterminal and the session of processes on it. */
+export interface Pty {
+  /**
+   * Settles when the process has ended *and* its last byte has been given to `onData`. Never rejects.
+   */
+  readonly exited: Promise<PtyExit>;
+
+  /**
+   * Sends bytes as if typed. Resolves when the kernel has taken all of them, in the order of the calls.
+   * @throws {EvershellError} `CLOSED` once the process has ended or the PTY was closed, also for the
+   * rest of a write that was under way; `BUSY` when more than 16 MiB wait to be taken.
+   */
+  write(bytes: Uint8Array): Promise<void>;
+
+  /** Sets the size in cells. After the end of the process it does nothing. */
+  resize(cols: number, rows: number): void;
+
+  /** Signals the foreground process group. Resolves to false if there is none or it cannot be known. */
+  signal(name: SignalName): Promise<boolean>;
+
+  /** What the adapter can see of the processes on the terminal; null where that cannot be known. */
+  inspect(): Promise<PtyState | null>;
+
+  /**
+   * Undoes terminal modes that keep lines from reaching the shell whole, from outside (`stty -F`),
+   * and continues the shell if it is stopped. Best effort.
+   */
+  repair(): Promise<void>;
+
+  /**
+   * Ends every process of the session (HUP, then TERM, then KILL), frees the terminal, and resolves
+   * when nothing is left. May be called at any time and more than once. Never rejects.
+   */
+  close(): Promise<void>;
+}
+
+/** Facts about the processes on a terminal, read from the system. */
+export interface PtyState {
+  /** The process that was started is stopped (by SIGSTOP or `suspend`). */
+  readonly stopped: boolean;
+  /** Its process group is the foreground group of the terminal: no other program has the terminal. */
+  readonly foreground: boolean;
+  /** It is in the foreground and blocked in a read of the terminal, with nothing to read. */
+  readonly reading: boolean;
+}
+
+/** Opens a pseudoterminal with a process on it that has it as its controlling terminal. */
+export type OpenPty = (request: PtyRequest) => Promise<Pty>;

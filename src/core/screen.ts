@@ -1,0 +1,162 @@
+/**
+ * The screen model, and the only user of xterm: bytes in; rows, the cursor and the terminal's answers out.
+ */
+
+import type { IBuffer, IBufferLine, IMarker } from "@xterm/headless";
+import { Terminal } from "@xterm/headless/lib-headless/xterm-headless.mjs";
+
+/** What a person would see on the terminal now. */
+export interface ScreenView {
+  readonly cols: number;
+  readonly rows: number;
+  /** The visible rows from top to bottom, without blanks at their ends. */
+  readonly lines: readonly string[];
+  /** Zero-based cell of the cursor. */
+  readonly cursor: { readonly x: number; readonly y: number };
+  /** Whether a program shows its own full screen (vim, less) in place of the ordinary one. */
+  readonly alternate: boolean;
+  /** Whether the arrow keys have to be sent in their application form (DECCKM). */
+  readonly applicationCursorKeys: boolean;
+}
+
+/**
+ * Bytes are parsed in pieces of this size. Each byte scrolls at most one row away, so no row leaves the
+ * scrollback before it has been taken; and a call costs 9 µs, far less than the parsing.
+ */
+const PIECE_BYTES = 1000;
+const SCROLLBACK_ROWS = 4 * PIECE_BYTES;
+
+/** One page of a terminal: it starts blank, and what scrolls off its top is handed out once. */
+export class Screen {
+  readonly #terminal: Terminal;
+  /** The first row that has not been handed out; undefined for the first of the page. */
+  #next: IMarker | undefined;
+  #scrolledOff = "";
+
+  /** @param onReply gets what the terminal answers to a program's queries */
+  constructor(cols: number, rows: number, onReply: (answer: string) => void) {
+    this.#terminal = new Terminal({
+      cols,
+      rows,
+      scrollback: SCROLLBACK_ROWS,
+      // The kernel's output processing is off (see startCommand): LF is to return the cursor too.
+      convertEol: true,
+      allowProposedApi: true,
+    });
+    // The empty data are those of #parseNow.
+    this.#terminal.onData((answer) => answer !== "" && onReply(answer));
+    this.#terminal.parser.registerCsiHandler({ final: "J" }, (params) => {
+      // ED 3 throws the scrollback away: take it first.
+      if (params[0] === 3) this.#takeScrolledOff();
+      return false;
+    });
+    this.#terminal.parser.registerEscHandler({ final: "c" }, () => {
+      // RIS makes a new page, and markers stay behind with a meaningless line.
+      this.#takeScrolledOff();
+      this.#forgetMarker();
+      return false;
+    });
+  }
+
+  /** Shows bytes, and returns the text of the rows that scrolled off the page because of them. */
+  write(bytes: Uint8Array): string {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      this.#parseNow(bytes.subarray(at, at + PIECE_BYTES));
+      this.#takeScrolledOff();
+    }
+    const text = this.#scrolledOff;
+    this.#scrolledOff = "";
+    return text;
+  }
+
+  /** The text of the rows that `write` has not returned. */
+  rest(): string {
+    const buffer = this.#terminal.buffer.active;
+    const from = buffer.type === "alternate" ? 0 : this.#nextRow();
+    let last = buffer.baseY + buffer.cursorY;
+    for (let row = buffer.length - 1; row > last; row--)
+      if (rowText(buffer, row) !== "") last = row;
+    return rowsText(buffer, from, last + 1).slice(0, -1);
+  }
+
+  view(): ScreenView {
+    const { cols, rows, modes } = this.#terminal;
+    const buffer = this.#terminal.buffer.active;
+    return {
+      cols,
+      rows,
+      lines: Array.from({ length: rows }, (_, y) => rowText(buffer, buffer.baseY + y)),
+      cursor: { x: buffer.cursorX, y: buffer.cursorY },
+      alternate: buffer.type === "alternate",
+      applicationCursorKeys: modes.applicationCursorKeysMode,
+    };
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#terminal.resize(cols, rows);
+  }
+
+  /** A blank page: modes, character sets, margins and the scrollback of the one before are gone. */
+  turnPage(): void {
+    this.#terminal.reset();
+    this.#forgetMarker();
+    this.#scrolledOff = "";
+  }
+
+  close(): void {
+    this.#terminal.dispose();
+  }
+
+  /**
+   * `write` alone defers parsing to a timer (1.1 ms a call). After input from the user xterm parses the next
+   * write at once, provided that none is pending.
+   */
+  #parseNow(bytes: Uint8Array): void {
+    this.#terminal.input("", true);
+    this.#terminal.write(bytes);
+  }
+
+  #takeScrolledOff(): void {
+    // While the alternate screen shows, nothing scrolls off the ordinary one.
+    if (this.#terminal.buffer.active.type === "alternate") return;
+    const buffer = this.#terminal.buffer.normal;
+    const from = this.#nextRow();
+    if (buffer.baseY <= from) return;
+    this.#scrolledOff += rowsText(buffer, from, buffer.baseY);
+    this.#next?.dispose();
+    this.#next = this.#terminal.registerMarker(-buffer.cursorY);
+  }
+
+  #nextRow(): number {
+    return this.#next === undefined || this.#next.isDisposed ? 0 : this.#next.line;
+  }
+
+  #forgetMarker(): void {
+    this.#next?.dispose();
+    this.#next = undefined;
+  }
+}
+
+/** The rows as lines: a row that wraps into the next is joined with it, each line ends with a newline. */
+function rowsText(buffer: IBuffer, from: number, to: number): string {
+  let text = "";
+  for (let row = from; row < to; row++) {
+    const wraps = buffer.getLine(row + 1)?.isWrapped === true;
+    text += wraps ? wrappedRowText(buffer, row) : `${rowText(buffer, row)}\n`;
+  }
+  return text;
+}
+
+/** The text of a row without blanks at its end. */
+function rowText(buffer: IBuffer, row: number): string {
+  return (buffer.getLine(row)?.translateToString(true) ?? "").replace(/ +$/, "");
+}
+
+/** The whole of a row that wraps; a wide character that found no room for both cells left one empty. */
+function wrappedRowText(buffer: IBuffer, row: number): string {
+  const line = buffer.getLine(row) as IBufferLine;
+  const next = buffer.getLine(row + 1) as IBufferLine;
+  const last = line.getCell(line.length - 1);
+  const leftOut = last?.getCode() === 0 && next.getCell(0)?.getWidth() === 2;
+  return line.translateToString(false, 0, leftOut ? line.length - 1 : line.length);
+}

@@ -1,0 +1,39 @@
+/** evershell on Node.js: the core joined to node-pty. */
+
+import { openPty } from "./adapters/node.ts";
+import { findBash, openSpillStore, resolveCwd } from "./adapters/node-files.ts";
+import {
+  EvershellError,
+  openShellOn,
+  type Runtime,
+  type Shell,
+  type ShellOptions,
+} from "./core/index.ts";
+
+export * from "./core/index.ts";
+
+const runtime: Runtime = {
+  openPty,
+  environment: () => process.env,
+  workingDirectory: () => process.cwd(),
+  locale: process.platform === "darwin" ? "en_US.UTF-8" : "C.UTF-8",
+  findBash,
+  resolveCwd,
+  openSpillStore,
+};
+
+/**
+ * Opens a persistent bash on this machine.
+ *
+ * @throws {EvershellError} `BAD_OPTION`, `BAD_CWD`, `BASH_NOT_FOUND`, `SPILL_UNAVAILABLE`,
+ * `PTY_UNAVAILABLE`, `START_FAILED`; `UNSUPPORTED` on Windows
+ */
+export async function openShell(options: ShellOptions = {}): Promise<Shell> {
+  if (process.platform === "win32") {
+    throw new EvershellError(
+      "UNSUPPORTED",
+      "evershell needs Linux or macOS; on Windows run it inside WSL",
+    );
+  }
+  return openShellOn(runtime, options);
+}
