@@ -10,6 +10,7 @@ const mayImport: Record<string, string[]> = {
   remote: ["remote", "core"],
   tools: ["tools", "core"],
   integrations: ["integrations", "tools", "core"],
+  cli: ["cli", "tools", "core"],
 };
 const corePackages = /^(valibot|@xterm\/headless(\/.+)?)$/;
 

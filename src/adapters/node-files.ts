@@ -9,7 +9,7 @@ import type { SpillFile, SpillStore } from "../core/spill.ts";
 
 /** See `Runtime.findBash`. */
 export function findBash(name: string, env: Readonly<Record<string, string>>): string {
-  const folders = name.includes("/") ? [""] : (env["PATH"] ?? "").split(delimiter);
+  const folders = name.includes("/") ? [""] : (env.PATH ?? "").split(delimiter);
   const found = folders
     .map((folder) => (folder === "" ? resolve(name) : join(folder, name)))
     .find(isExecutable);

@@ -40,7 +40,7 @@ export async function openPty(request: PtyRequest): Promise<Pty> {
       rows,
       cwd,
       env,
-      name: env["TERM"] ?? "dumb",
+      name: env.TERM ?? "dumb",
       encoding: null,
     });
     return new NodePty(pty as UnixPty, request.onData);

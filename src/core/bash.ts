@@ -12,12 +12,9 @@ import { markInShell } from "./marks.ts";
 import { escapeForAnsiC } from "./quoting.ts";
 
 /**
- * A line of canonical input holds 4 096 bytes on Linux and 1 024 on macOS (MAX_CANON); what goes beyond is
- * dropped by the kernel.
+ * Bytes of a command on one line of input. A canonical line holds 4 096 bytes on Linux and 1 024 on macOS
+ * (MAX_CANON), and what goes beyond is dropped by the kernel; some 200 are for the words around it.
  */
-const MAX_LINE_BYTES = 1000;
-
-/** What of a line may be text of the command: the rest is for the words around it. */
 const MAX_PIECE_BYTES = 780;
 
 /**
@@ -92,7 +89,7 @@ if [[ $- != *v* ]] && \\__evsh_complete "$__evsh_text"; then
 __evsh_text="$__evsh_text
 { \\\\__evsh_end \\"\\$?\\" \\"\\\${_-}\\"; } >/dev/null 2>&1"
 fi
-__evsh_text="{ LINENO=0; \\\\__evsh_start \\"\\$__evsh_last\\" && : \\"\\$__evsh_last\\"; } >/dev/null 2>&1
+__evsh_text="{ \\\\__evsh_start \\"\\$__evsh_last\\" && : \\"\\$__evsh_last\\"; } >/dev/null 2>&1
 $__evsh_text"
 ${mark("B;%s")} "$__evsh_id" >/dev/tty
 }

@@ -65,6 +65,6 @@ export function shellEnvironment(
 }
 
 function localeOf(host: Readonly<Record<string, string | undefined>>, locale: string): Environment {
-  const isSet = host["LC_ALL"] || host["LC_CTYPE"] || host["LANG"];
+  const isSet = host.LC_ALL || host.LC_CTYPE || host.LANG;
   return isSet ? {} : { LANG: locale };
 }

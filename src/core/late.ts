@@ -150,5 +150,4 @@ function stripSequences(text: string): string {
 
 /** ECMA-48: control sequences, control strings, other escape sequences, and controls without effect on text. */
 const SEQUENCE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
   /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x18\x1a\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00-\x08\x0b-\x1f\x7f]/g;

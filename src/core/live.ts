@@ -1,68 +1,70 @@
 /** One bash on one PTY: it is started and made ours, takes commands, and tells what becomes of them. */
 
 import { commandLines, setUp, startCommand } from "./bash.ts";
-import { concat, NO_BYTES } from "./bytes.ts";
+import { defer, pause } from "./deferred.ts";
 import type { Environment } from "./environment.ts";
 import { EvershellError } from "./errors.ts";
 import { Late } from "./late.ts";
 import { LateEcho } from "./late-echo.ts";
 import { type Mark, MarkScanner } from "./marks.ts";
 import type { ResolvedShellOptions } from "./options.ts";
-import { type Fact, type Phase, step } from "./phase.ts";
+import { type Fact, type Phase, type PhaseEvent, step } from "./phase.ts";
 import type { Pty, PtyExit, SignalName } from "./pty.ts";
-import type { Run } from "./run.ts";
+import type { Run, RunEnd } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
 import { Screen, type ScreenView } from "./screen.ts";
+import { Typist } from "./typist.ts";
 
-/** After a prompt that came without the command being taken: the time for its begin mark to arrive still. */
-const REFUSED_MS = 50;
-
-/** The first look at a command that is silent; each next one comes after twice the time, up to the last. */
+/** The first look at a command that runs; each next one comes after twice the time, up to the last. */
 const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 8_000;
 
-/** Bytes handed to the PTY at a time. */
-const WRITE_BYTES = 64 * 1024;
+/** The time between the two looks that prove a read. */
+const PROOF_MS = 50;
 
-/** ^U: in canonical mode it discards a line that was typed but not ended. */
-const KILL_LINE = Uint8Array.of(0x15);
+const CTRL_C = 0x03;
+
+/** What was printed before the shell was ready; the end of it is part of an error message. */
+const PROLOGUE_CHARS = 2_000;
+
+/** What it takes to start a bash. */
+export interface LiveBashRequest {
+  readonly runtime: Runtime;
+  readonly options: ResolvedShellOptions;
+  /** Path of the program. */
+  readonly bash: string;
+  readonly cwd: string;
+  readonly env: Environment;
+}
 
 /** A bash that lives. */
 export class LiveBash {
   readonly #options: ResolvedShellOptions;
   readonly #nonce: string = randomHex(16);
-  readonly #scanner: MarkScanner;
+  readonly #scanner: MarkScanner = new MarkScanner(this.#nonce);
   readonly #late: Late = new Late(() => performance.now());
-  readonly #ready: Deferred<void> = defer();
+  readonly #ready = defer<void>();
   #pty!: Pty;
-  #phase: Phase = { at: "settingUp" };
+  #typist!: Typist;
+  #phase: Phase = { at: "settingUp", id: null };
   #pid: number | null = null;
   #cwd: string | null = null;
   #exit: PtyExit | null = null;
+  #prologue = "";
+  #size: { readonly cols: number; readonly rows: number };
   #screen: Screen | null = null;
-  #cols: number;
-  #rows: number;
   /** The command that has the shell, from its typing to its end. */
   #run: Run | null = null;
-  /** The last command: its page is what the screen shows. */
+  /** The last command that started: its page is what the screen shows. */
   #page: Run | null = null;
-  #lines: Uint8Array = NO_BYTES;
   #lateEcho: LateEcho | null = null;
-  /** Input that the last command may have left unread. */
-  #inputLeft = false;
-  #repaired = false;
-  #startTimer: Timer | undefined;
-  #lookTimer: Timer | undefined;
-  /** What the piece of output being taken has to wait for. */
+  #lookTimer: ReturnType<typeof setTimeout> | undefined;
+  /** What the piece of output that is being taken has to wait for. */
   #held: Promise<void> | undefined;
-  /** Text before the shell was ready; for the message if it never is. */
-  #prologue = "";
 
   private constructor(options: ResolvedShellOptions) {
     this.#options = options;
-    this.#cols = options.cols;
-    this.#rows = options.rows;
-    this.#scanner = new MarkScanner(this.#nonce);
+    this.#size = options;
   }
 
   /**
@@ -70,30 +72,19 @@ export class LiveBash {
    *
    * @throws {EvershellError} `START_FAILED` if it does not come there; what `openPty` throws
    */
-  static async open(
-    runtime: Runtime,
-    options: ResolvedShellOptions,
-    bash: string,
-    cwd: string,
-    env: Environment,
-  ): Promise<LiveBash> {
+  static async open({ runtime, options, bash, cwd, env }: LiveBashRequest): Promise<LiveBash> {
     const live = new LiveBash(options);
-    live.#pty = await runtime.openPty({
+    const { cols, rows } = options;
+    const pty = await runtime.openPty({
       argv: startCommand(bash),
       cwd,
       env,
-      cols: options.cols,
-      rows: options.rows,
+      cols,
+      rows,
       onData: (bytes) => live.#take(bytes),
     });
-    live.#pty.exited.then((exit) => live.#exited(exit));
-    await live.#becomeReady();
+    await live.#becomeReady(pty);
     return live;
-  }
-
-  /** How bash ended; null while it lives. */
-  get exit(): PtyExit | null {
-    return this.#exit;
   }
 
   /** Settles when bash has ended. */
@@ -112,26 +103,34 @@ export class LiveBash {
 
   /** Types a command. Its run is told of its output and its end. */
   start(run: Run): void {
-    this.#lines = commandLines(run.command, run.number, run.id);
     this.#run = run;
-    this.#repaired = false;
-    this.#type(run);
+    this.#typist.typeCommand(commandLines(run.command, run.number, run.id));
   }
 
-  /** Types text into the command in flight. Resolves when the terminal has taken it. */
-  async write(bytes: Uint8Array): Promise<void> {
-    this.#inputLeft = true;
-    for (let at = 0; at < bytes.length; at += WRITE_BYTES) {
-      await this.#pty.write(bytes.subarray(at, at + WRITE_BYTES));
-    }
+  /** Types input for the command in flight. Resolves when the terminal has taken it. */
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#typist.typeInput(bytes);
   }
 
-  /** Signals the foreground group; SIGINT goes as a key where the group is not known. */
+  /** Signals the foreground group. */
   async signal(name: SignalName): Promise<boolean> {
-    if (await this.#pty.signal(name)) return true;
-    if (name !== "SIGINT") return false;
-    await this.#pty.write(Uint8Array.of(0x03));
-    return true;
+    return this.#pty.signal(name);
+  }
+
+  /**
+   * Interrupts the command in flight; where the foreground group is not known, with Ctrl-C.
+   *
+   * A shell that has just forked a program, and not yet given it the terminal, gets the signal in its place and
+   * waits on. So it is sent once more if a program has the terminal a moment later.
+   */
+  async interrupt(): Promise<void> {
+    const run = this.#run;
+    const shellHadIt = (await this.#pty.inspect())?.foreground === true;
+    if (!(await this.#pty.signal("SIGINT"))) await this.#pty.write(Uint8Array.of(CTRL_C));
+    if (!shellHadIt || run === null) return;
+    await Promise.race([run.ended, pause(PROOF_MS)]);
+    if (!run.over && (await this.#pty.inspect())?.foreground === false)
+      await this.#pty.signal("SIGINT");
   }
 
   /**
@@ -139,8 +138,9 @@ export class LiveBash {
    *
    * @returns whether the shell was kept
    */
-  async interrupt(graceMs: number): Promise<boolean> {
-    await this.signal("SIGINT").catch(() => false);
+  async stop(graceMs: number): Promise<boolean> {
+    // If the terminal is gone, the proof fails.
+    await this.interrupt().catch(() => undefined);
     if (await this.#backAtPrompt(graceMs)) return true;
     const state = await this.#pty.inspect();
     if (state === null || state.foreground) return false;
@@ -149,8 +149,7 @@ export class LiveBash {
   }
 
   resize(cols: number, rows: number): void {
-    this.#cols = cols;
-    this.#rows = rows;
+    this.#size = { cols, rows };
     this.#screen?.resize(cols, rows);
     this.#pty.resize(cols, rows);
   }
@@ -161,15 +160,10 @@ export class LiveBash {
 
   /** The screen with a blank page. */
   blankScreen(): Screen {
-    if (this.#screen === null)
-      this.#screen = new Screen(this.#cols, this.#rows, (text) => this.#answer(text));
+    const { cols, rows } = this.#size;
+    if (this.#screen === null) this.#screen = new Screen(cols, rows, (text) => this.#answer(text));
     else this.#screen.turnPage();
     return this.#screen;
-  }
-
-  /** Output of background jobs since the last call. */
-  takeLate(): string {
-    return this.#late.take();
   }
 
   /** Ends bash and everything in its session. Never rejects. */
@@ -179,13 +173,15 @@ export class LiveBash {
     this.#screen = null;
   }
 
-  async #becomeReady(): Promise<void> {
-    const timer = setTimeout(() => {
-      const why = `bash did not come to its prompt within ${this.#options.startTimeoutMs} ms`;
-      this.#ready.reject(startFailed(why, this.#prologue));
-    }, this.#options.startTimeoutMs);
+  async #becomeReady(pty: Pty): Promise<void> {
+    this.#pty = pty;
+    this.#typist = this.#newTypist(pty);
+    pty.exited.then((exit) => this.#exited(exit));
+    const { startTimeoutMs } = this.#options;
+    const late = `bash did not come to its prompt within ${startTimeoutMs} ms`;
+    const timer = setTimeout(() => this.#ready.reject(this.#startFailed(late)), startTimeoutMs);
     try {
-      this.#typeSetUp();
+      this.#typist.typeSetUp();
       await this.#ready.promise;
     } catch (error) {
       await this.close();
@@ -196,59 +192,21 @@ export class LiveBash {
     }
   }
 
-  #typeSetUp(): void {
-    this.#phase = { at: "settingUp" };
-    const text = encoder.encode(setUp(this.#nonce, this.#pid === null ? this.#options.rc : "none"));
-    // If bash is gone, its exit says more than the failed write.
-    this.#pty.write(text).catch(() => undefined);
-  }
-
-  /** Types the lines of the run's command, and sees to it that the shell takes them. */
-  #type(run: Run): void {
-    this.#phase = step(this.#phase, { kind: "type", id: run.id }, this.#pid)[0];
-    this.#late.afterTyping(this.#lines);
-    const bytes = this.#inputLeft ? concat([KILL_LINE, this.#lines]) : this.#lines;
-    this.#inputLeft = false;
-    this.#watchStart(run, this.#options.startTimeoutMs);
-    this.#typePieces(run, bytes).catch(() => undefined);
-  }
-
-  async #typePieces(run: Run, bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length; at += WRITE_BYTES) {
-      if (this.#run !== run || run.over) return;
-      await this.#pty.write(bytes.subarray(at, at + WRITE_BYTES));
-      if (this.#phase.at === "typed") this.#watchStart(run, this.#options.startTimeoutMs);
-    }
-  }
-
-  #watchStart(run: Run, ms: number): void {
-    clearTimeout(this.#startTimer);
-    this.#startTimer = setTimeout(() => void this.#notTaken(run), ms);
-  }
-
-  /**
-   * The shell has not taken the command: it may have lost our functions, be stopped, or have become another
-   * program. It is made ours once more; the number of the command keeps it from running twice.
-   */
-  async #notTaken(run: Run): Promise<void> {
-    if (this.#run !== run) return;
-    if (this.#repaired) {
-      this.#run = null;
-      run.fail(
-        new EvershellError(
-          "SHELL_LOST",
-          "the shell no longer takes commands (was it replaced by exec, or its terminal changed?); " +
-            "the command was not run, and the next one gets a fresh shell",
-        ),
-      );
-      await this.close();
-      return;
-    }
-    this.#repaired = true;
-    await this.#pty.repair();
-    if (this.#run !== run) return;
-    this.#typeSetUp();
-    this.#watchStart(run, this.#options.startTimeoutMs);
+  #newTypist(pty: Pty): Typist {
+    return new Typist({
+      pty,
+      timeoutMs: this.#options.startTimeoutMs,
+      setUp: () => {
+        const rc = this.#pid === null ? this.#options.rc : "none";
+        this.#step({ kind: "setUp" });
+        return encoder.encode(setUp(this.#nonce, rc));
+      },
+      onLine: (line) => {
+        this.#step({ kind: "type", id: this.#run?.id ?? "" });
+        this.#late.afterTyping(line);
+      },
+      onLost: () => this.#lost(),
+    });
   }
 
   #take(chunk: Uint8Array): Promise<void> | undefined {
@@ -262,42 +220,40 @@ export class LiveBash {
   }
 
   #output(bytes: Uint8Array): void {
-    if (this.#phase.at !== "running" || this.#run === null) {
-      if (this.#pid === null)
-        this.#prologue = (this.#prologue + decoder.decode(bytes)).slice(-PROLOGUE_CHARS);
-      else this.#late.push(bytes);
-      return;
+    if (this.#phase.at === "running" && this.#run !== null) {
+      const held = this.#run.push(this.#lateEcho?.remove(bytes) ?? bytes);
+      if (held) this.#held = Promise.all([this.#held, held]).then(() => undefined);
+    } else if (this.#pid === null) {
+      this.#prologue = (this.#prologue + decoder.decode(bytes)).slice(-PROLOGUE_CHARS);
+    } else {
+      this.#late.push(bytes);
     }
-    const output = this.#lateEcho?.remove(bytes) ?? bytes;
-    const held = this.#run.push(output);
-    if (held)
-      this.#held = this.#held ? Promise.all([this.#held, held]).then(() => undefined) : held;
   }
 
   #mark(mark: Mark): void {
     if (mark.kind === "ready") this.#pid = mark.pid;
-    const [phase, fact] = step(this.#phase, mark, this.#pid);
+    this.#act(this.#step(mark), mark);
+  }
+
+  #step(event: PhaseEvent): Fact {
+    const [phase, fact] = step(this.#phase, event, this.#pid);
     this.#phase = phase;
-    this.#act(fact, mark);
+    return fact;
   }
 
   #act(fact: Fact, mark: Mark): void {
-    const run = this.#run;
     switch (fact) {
       case "ready":
         this.#late.afterEnd("marked", false);
         this.#ready.resolve();
-        if (run) this.#type(run);
+        this.#typist.typeAgain();
         break;
       case "begun":
-        clearTimeout(this.#startTimer);
-        this.#lateEcho = LateEcho.after(this.#late.afterBegin(), run?.id ?? "");
+        this.#typist.taken();
+        this.#lateEcho = LateEcho.after(this.#late.afterBegin(), this.#run?.id ?? "");
         break;
       case "started":
-        if (run === null) break;
-        run.background = this.#late.take();
-        this.#page = run;
-        this.#look(FIRST_LOOK_MS);
+        this.#started();
         break;
       case "ended":
         if (mark.kind !== "end") break;
@@ -314,42 +270,67 @@ export class LiveBash {
         this.#late.afterPrompt();
         break;
       case "refused":
-        if (run) this.#watchStart(run, REFUSED_MS);
+        this.#typist.refused();
         break;
     }
   }
 
-  #endRun(end: Parameters<Run["end"]>[0]): void {
-    clearTimeout(this.#startTimer);
+  #started(): void {
+    if (this.#run === null) return;
+    this.#run.background = this.#late.take();
+    this.#page = this.#run;
+    this.#lookAfter(this.#run, FIRST_LOOK_MS);
+  }
+
+  #endRun(end: RunEnd): void {
+    this.#run?.end(end);
+    this.#letGo();
+  }
+
+  #letGo(): void {
     clearTimeout(this.#lookTimer);
+    this.#typist.taken();
     this.#lateEcho = null;
-    const run = this.#run;
     this.#run = null;
-    run?.end(end);
+  }
+
+  #lost(): void {
+    this.#run?.fail(
+      new EvershellError(
+        "SHELL_LOST",
+        "the shell no longer takes commands (was it replaced by exec, or its terminal changed?); " +
+          "the command was not run, and the next one gets a fresh shell",
+      ),
+    );
+    this.#letGo();
+    void this.close();
   }
 
   #exited(exit: PtyExit): void {
     this.#exit = exit;
-    this.#ready.reject(
-      startFailed(
-        `bash ended (${exit.signal ?? `code ${exit.exitCode}`}) before its prompt`,
-        this.#prologue,
-      ),
-    );
+    const how = exit.signal ?? `code ${exit.exitCode}`;
+    this.#ready.reject(this.#startFailed(`bash ended (${how}) before its prompt`));
     this.#endRun({ kind: "shellExited", ...exit });
     // What the shell left behind in its session ends with it.
     void this.close();
   }
 
+  #startFailed(why: string): EvershellError {
+    const printed = this.#prologue.trim();
+    return new EvershellError(
+      "START_FAILED",
+      printed === "" ? why : `${why}; it printed: ${printed}`,
+    );
+  }
+
   /** Looks after a command from time to time: a shell that was stopped (`suspend`) is continued. */
-  #look(afterMs: number): void {
+  #lookAfter(run: Run, ms: number): void {
     this.#lookTimer = setTimeout(async () => {
-      const run = this.#run;
       const state = await this.#pty.inspect();
-      if (run === null || this.#run !== run) return;
+      if (this.#run !== run) return;
       if (state?.stopped) await this.#pty.repair();
-      this.#look(Math.min(2 * afterMs, LAST_LOOK_MS));
-    }, afterMs);
+      this.#lookAfter(run, Math.min(2 * ms, LAST_LOOK_MS));
+    }, ms);
   }
 
   /**
@@ -382,38 +363,8 @@ export class LiveBash {
   }
 }
 
-/** The time between the two looks that prove a read. */
-const PROOF_MS = 50;
-
-const PROLOGUE_CHARS = 2_000;
-
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-type Timer = ReturnType<typeof setTimeout>;
-
-interface Deferred<T> {
-  readonly promise: Promise<T>;
-  resolve(value: T): void;
-  reject(error: unknown): void;
-}
-
-function defer<T>(): Deferred<T> {
-  const parts: Partial<Deferred<T>> = {};
-  const promise = new Promise<T>((resolve, reject) => Object.assign(parts, { resolve, reject }));
-  // It may settle when nobody waits any more.
-  promise.catch(() => undefined);
-  return { ...parts, promise } as Deferred<T>;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function startFailed(why: string, printed: string): EvershellError {
-  const text = printed.trim();
-  return new EvershellError("START_FAILED", text === "" ? why : `${why}; it printed: ${text}`);
-}
 
 function randomHex(bytes: number): string {
   const random = crypto.getRandomValues(new Uint8Array(bytes));

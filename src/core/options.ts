@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { RcFiles } from "./bash.ts";
 import type { Keep } from "./clip.ts";
 import { EvershellError } from "./errors.ts";
-import type { OnOutput } from "./run.ts";
+import type { OnOutput } from "./live-view.ts";
 
 /** What happens to the shell when a command has to be stopped. */
 export type StopPolicy =

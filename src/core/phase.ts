@@ -4,8 +4,8 @@ import type { Mark } from "./marks.ts";
 
 /** Where the shell is. */
 export type Phase =
-  /** bash is starting, or being made ours again; `id` is the command that waits for it, if any. */
-  | { readonly at: "settingUp" }
+  /** bash is starting, or being made ours again because it has not taken the command `id`. */
+  | { readonly at: "settingUp"; readonly id: string | null }
   /** At its prompt, or about to print it (`promptDue`). */
   | { readonly at: "idle"; readonly promptDue: boolean }
   /** The lines of a command have been typed. A prompt that is due belongs to the command before. */
@@ -39,7 +39,7 @@ export type Fact =
 export function step(phase: Phase, event: PhaseEvent, pid: number | null): [Phase, Fact] {
   switch (event.kind) {
     case "setUp":
-      return [{ at: "settingUp" }, null];
+      return [{ at: "settingUp", id: phase.at === "typed" ? phase.id : null }, null];
     case "ready":
       return phase.at === "settingUp" ? [{ at: "idle", promptDue: true }, "ready"] : [phase, null];
     case "type":
@@ -48,7 +48,8 @@ export function step(phase: Phase, event: PhaseEvent, pid: number | null): [Phas
         null,
       ];
     case "begin":
-      return phase.at === "typed" && phase.id === event.id
+      // A slow shell may take the first copy of a command after all.
+      return (phase.at === "typed" || phase.at === "settingUp") && phase.id === event.id
         ? [{ at: "begun", id: event.id }, "begun"]
         : [phase, null];
     case "start":

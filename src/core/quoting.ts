@@ -6,7 +6,6 @@
  * expansion on. All else, UTF-8 included, stays as it is.
  */
 export function escapeForAnsiC(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
   return text.replace(/[\x00-\x1f\x7f\\'!]/g, (char) =>
     char === "\\" || char === "'"
       ? `\\${char}`

@@ -1,9 +1,11 @@
 /** One command in flight: its output, its end, and the results that are made of them. */
 
-import { END_LINE } from "./bash.ts";
 import type { Clipped, Keep } from "./clip.ts";
+import { defer } from "./deferred.ts";
+import { foreignEnding } from "./foreign-ending.ts";
+import { LiveView, type OnOutput } from "./live-view.ts";
 import type { Screen, ScreenView } from "./screen.ts";
-import { type ForeignEnding, Span } from "./span.ts";
+import { Span } from "./span.ts";
 import type { Spill } from "./spill.ts";
 
 /** How a command ended, or why a result comes before its end. */
@@ -53,9 +55,6 @@ export interface RunResult {
   readonly durationMs: number;
 }
 
-/** Receives output as it comes: text with its escape sequences, never a part of a character. */
-export type OnOutput = (text: string) => void | Promise<void>;
-
 /** What a run is made of. */
 export interface RunParts {
   readonly id: string;
@@ -75,17 +74,13 @@ export class Run {
   readonly id: string;
   readonly number: number;
   readonly command: string;
-  /** Settles when the command has ended. Never rejects with an end; rejects if it could not be run. */
-  readonly ended: Promise<RunEnd>;
   /** Late output that came before the command started; the next result brings it. */
   background = "";
-  readonly #settle: (end: RunEnd) => void;
-  readonly #fail: (error: unknown) => void;
+  readonly #ended = defer<RunEnd>();
   readonly #span: Span;
   readonly #spill: Spill;
   readonly #keep: Keep;
-  readonly #onOutput: OnOutput | null;
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #view: LiveView | null;
   readonly #now: () => number;
   readonly #startedAt: number;
   #outputBytes = 0;
@@ -101,19 +96,14 @@ export class Run {
     this.#span = new Span(parts.screen, parts.maxOutputChars, parts.keep);
     this.#spill = parts.spill;
     this.#keep = parts.keep;
-    this.#onOutput = parts.onOutput;
+    this.#view = parts.onOutput && new LiveView(parts.onOutput);
     this.#now = parts.now;
     this.#startedAt = parts.now();
-    let settle: (end: RunEnd) => void = unset;
-    let fail: (error: unknown) => void = unset;
-    this.ended = new Promise((resolve, reject) => {
-      settle = resolve;
-      fail = reject;
-    });
-    this.#settle = settle;
-    this.#fail = fail;
-    // Whoever waits sees the rejection; a run that nobody waits for must not end the host.
-    this.ended.catch(() => undefined);
+  }
+
+  /** Settles when the command has ended; rejects if it could not be run. */
+  get ended(): Promise<RunEnd> {
+    return this.#ended.promise;
   }
 
   /** How much output has come. */
@@ -130,16 +120,17 @@ export class Run {
     this.#outputBytes += bytes.length;
     this.#span.push(bytes);
     const spilled = this.#spill.push(bytes);
-    const heard =
-      this.#onOutput && this.#tell(this.#onOutput, this.#decoder.decode(bytes, { stream: true }));
+    const heard = this.#view?.push(bytes);
     if (spilled || heard) return Promise.all([spilled, heard]).then(() => undefined);
   }
 
   end(end: RunEnd): void {
     if (this.over) return;
     this.#endedAt = this.#now();
-    this.#span.end(foreignEnding(end, this.command));
-    this.#settle(
+    const foreign = foreignEnding(end, this.command);
+    this.#span.end(foreign);
+    this.#view?.end(foreign);
+    this.#ended.resolve(
       this.#timedOut ? { kind: "timedOut", shellKept: end.kind !== "shellExited" } : end,
     );
   }
@@ -153,12 +144,12 @@ export class Run {
   fail(error: unknown): void {
     if (this.over) return;
     this.#endedAt = this.#now();
-    this.#fail(error);
+    this.#ended.reject(error);
   }
 
   /** What came since the last result. The one with the command's end is the last. */
   async result(end: RunEnd, cwd: string | null): Promise<RunResult> {
-    const durationMs = (this.#endedAt ?? this.#now()) - this.#startedAt;
+    const durationMs = toMicroseconds((this.#endedAt ?? this.#now()) - this.#startedAt);
     const clipped = this.#span.take();
     const background = this.background;
     this.background = "";
@@ -187,30 +178,9 @@ export class Run {
       lostPrefix: this.#keep === "tail" && spillPath === null,
     };
   }
-
-  #tell(onOutput: OnOutput, text: string): void | Promise<void> {
-    if (text === "") return;
-    try {
-      // A listener that fails loses its view; the command and its result are not to suffer.
-      return onOutput(text)?.catch(() => undefined);
-    } catch {
-      // As above.
-    }
-  }
 }
 
-function unset(): void {
-  throw new Error("the executor of a promise runs at once");
-}
-
-/**
- * What the shell prints of itself at the end of an output: the line that ends our evaluation (under `set -v`),
- * or the `exit` of an interactive bash that is told to exit.
- */
-function foreignEnding(end: RunEnd, command: string): ForeignEnding | null {
-  if (end.kind === "finished") return { text: END_LINE, glued: true };
-  if (end.kind === "shellExited" && end.exitCode !== null) {
-    return { text: "exit", glued: /\bexit\b/.test(command) };
-  }
-  return null;
+/** Milliseconds without the digits that no clock has. */
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }

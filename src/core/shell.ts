@@ -157,7 +157,7 @@ class PersistentShell implements Shell {
   }
 
   async interrupt(): Promise<void> {
-    if (this.#currentRun() !== null) await this.#live?.signal("SIGINT");
+    if (this.#currentRun() !== null) await this.#live?.interrupt();
   }
 
   async signal(name: SignalName): Promise<boolean> {
@@ -195,8 +195,13 @@ class PersistentShell implements Shell {
   async open(): Promise<LiveBash> {
     if (this.#closed) throw closed("the shell was closed");
     if (this.#live !== null) return this.#live;
-    const options = { ...this.#options, ...this.#size };
-    const live = await LiveBash.open(this.#runtime, options, this.#bash, this.#cwd, this.#env);
+    const live = await LiveBash.open({
+      runtime: this.#runtime,
+      options: { ...this.#options, ...this.#size },
+      bash: this.#bash,
+      cwd: this.#cwd,
+      env: this.#env,
+    });
     this.#live = live;
     live.exited.then((exit) => this.#exited(live, exit));
     if (this.#closed) {
@@ -256,7 +261,7 @@ class PersistentShell implements Shell {
     const live = this.#live;
     if (live === null) return false;
     if (run.over && policy === "interrupt") return true;
-    if (policy === "interrupt" && (await live.interrupt(this.#options.graceMs))) return true;
+    if (policy === "interrupt" && (await live.stop(this.#options.graceMs))) return true;
     await this.#reset();
     return false;
   }

@@ -3,6 +3,7 @@
 import { AppendOnlyReader } from "./append-only.ts";
 import { NO_BYTES } from "./bytes.ts";
 import { Clip, type Clipped, type Keep } from "./clip.ts";
+import { type ForeignEnding, withoutEnding } from "./foreign-ending.ts";
 import type { Screen, ScreenView } from "./screen.ts";
 
 /**
@@ -16,13 +17,6 @@ const WINDOW_BYTES = 64 * 1024;
 interface Piece {
   readonly bytes: Uint8Array;
   readonly text: string;
-}
-
-/** A line that is no output of the command, should it stand at the end. */
-export interface ForeignEnding {
-  readonly text: string;
-  /** It may follow other text on its line, since that text had no newline. */
-  readonly glued: boolean;
 }
 
 /**
@@ -122,15 +116,6 @@ export class Span {
     this.#window = [];
     this.#settle(screen.write(bytes));
   }
-}
-
-/** The text without what the shell printed of itself; on a screen it has lost its newline. */
-function withoutEnding(text: string, foreign: ForeignEnding | null): string {
-  if (foreign === null) return text;
-  const ending = text.endsWith("\n") ? `${foreign.text}\n` : foreign.text;
-  if (!text.endsWith(ending)) return text;
-  const rest = text.slice(0, -ending.length);
-  return foreign.glued || rest === "" || rest.endsWith("\n") ? rest : text;
 }
 
 /**

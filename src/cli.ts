@@ -1,0 +1,128 @@
+#!/usr/bin/env node
+/** The `evershell` program. */
+
+import { readFileSync } from "node:fs";
+import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { runCommands } from "./cli/commands.ts";
+import { jsonReport, type Streams, textReport } from "./cli/report.ts";
+import { answerRequests } from "./cli/requests.ts";
+import { handleSignals } from "./cli/signals.ts";
+import { FAILURE_STATUS, signalStatus, USAGE_STATUS } from "./cli/status.ts";
+import { takeTour } from "./cli/tour.ts";
+import { EvershellError, openShell, type Shell, type ShellOptions } from "./node.ts";
+
+interface RunFlags {
+  readonly json?: true;
+  readonly cwd?: string;
+  readonly timeout?: number;
+  readonly keepGoing?: true;
+}
+
+const streams: Streams = {
+  out: (text) => write(process.stdout, text),
+  err: (text) => write(process.stderr, text),
+};
+
+const program = new Command("evershell")
+  .description("A bash that stays: commands of one shell, with exact results.")
+  .version(readVersion())
+  .exitOverride();
+
+program
+  .command("run")
+  .description(
+    "Run commands one after another in one bash, and stop at the first that does not settle. " +
+      "Without a command, requests are read from stdin: a JSON string or object a line.",
+  )
+  .argument("[command...]", "what bash is to run; each argument is one command")
+  .option("--json", "print one JSON object a line: the result, or the error")
+  .option("--cwd <dir>", "directory to start in")
+  .option("--timeout <ms>", "stop a command after so many milliseconds", wholeNumber)
+  .option("--backend <name>", "where the shell runs", backendName, "shell")
+  .option("--keep-going", "run all commands, whatever happens to one")
+  .addHelpText("after", HELP_ON_STATUS())
+  .action(run);
+
+program.command("tour").description("See what evershell does, with real commands.").action(tour);
+
+await main();
+
+async function main(): Promise<void> {
+  process.stdout.on("error", endQuietly);
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : USAGE_STATUS;
+    } else if (error instanceof EvershellError) {
+      await textReport(streams).failure(error);
+      process.exitCode = FAILURE_STATUS;
+    } else {
+      throw error;
+    }
+  }
+}
+
+async function run(commands: readonly string[], flags: RunFlags): Promise<void> {
+  const report = flags.json ? jsonReport(streams) : textReport(streams);
+  const options = {
+    ...(flags.cwd !== undefined && { cwd: flags.cwd }),
+    ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }),
+  };
+  process.exitCode = await withShell(options, (shell) =>
+    commands.length > 0
+      ? runCommands(commands, shell, report, flags.keepGoing === true)
+      : answerRequests(process.stdin.setEncoding("utf8"), shell, report),
+  );
+}
+
+async function tour(): Promise<void> {
+  await withShell({}, (shell) => takeTour(shell, streams.out));
+}
+
+/** Opens a shell for some work, under the program's signals, and closes it whatever happens. */
+async function withShell<T>(options: ShellOptions, work: (shell: Shell) => Promise<T>): Promise<T> {
+  const shell = await openShell(options);
+  const stopHandling = handleSignals(shell);
+  try {
+    return await work(shell);
+  } finally {
+    await shell.close();
+    stopHandling();
+  }
+}
+
+function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number > 0) return number;
+  throw new InvalidArgumentError("It must be a whole number of milliseconds, 1 or more.");
+}
+
+function backendName(text: string): string {
+  if (text === "shell") return text;
+  throw new InvalidArgumentError(`There is no PTY backend registered for ${JSON.stringify(text)}.`);
+}
+
+/** Resolves when the reader has taken the text. */
+function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.write(text)) resolve();
+    else stream.once("drain", resolve);
+  });
+}
+
+/** Nobody reads our output any more, so there is nothing left to do. The shell ends with its terminal. */
+function endQuietly(): void {
+  process.exit(signalStatus("SIGPIPE"));
+}
+
+function readVersion(): string {
+  const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
+function HELP_ON_STATUS(): string {
+  return `
+Exit status: that of the last command; 128+n if signal n killed the shell; 124 a command timed out or was
+left running; 123 it waits for input; 125 evershell failed; 2 wrong usage.`;
+}
