@@ -29,6 +29,13 @@ const LAST_RETRY_MS = 50;
 /** How often a paused PTY looks whether its process has ended; see `#watchWhilePaused`. */
 const PAUSED_LOOK_MS = 50;
 
+/** Arguments of stty under which a line of printable text arrives as it was typed. */
+const INPUT_MODES: readonly string[] =
+  "-inlcr -igncr icrnl -istrip intr ^C quit ^\\ erase ^? kill ^U eof ^D eol undef susp ^Z start ^Q stop ^S lnext ^V werase ^W".split(
+    " ",
+  );
+const LINUX_INPUT_MODES: readonly string[] = ["-iuclc", "eol2", "undef", "rprnt", "^R"];
+
 /** Opens a PTY on this machine. */
 export async function openPty(request: PtyRequest): Promise<Pty> {
   const { spawn } = await loadNodePty();
@@ -114,10 +121,10 @@ class NodePty implements Pty {
   }
 
   async repair(): Promise<void> {
-    const option = process.platform === "linux" ? "-F" : "-f";
+    const [option, more] = process.platform === "linux" ? ["-F", LINUX_INPUT_MODES] : ["-f", []];
     await new Promise<void>((resolve) => {
       // A terminal that is gone cannot be set, and need not be.
-      execFile("stty", [option, this.#pty.ptsName, "sane", "-opost", "-echoctl"], () => resolve());
+      execFile("stty", [option, this.#pty.ptsName, ...INPUT_MODES, ...more], () => resolve());
     });
     sendSignal(this.#pty.pid, "SIGCONT");
   }

@@ -45,14 +45,13 @@ export type RcFiles = "none" | "user";
 
 /**
  * Defines our functions and the prompt mark, and answers with a `ready` mark. May be sent to a shell that
- * has them already, to make it ours again.
+ * has them already, to make it ours again. It is one compound command, so that the shell prompts once.
  */
 export function setUp(nonce: string, rc: RcFiles): string {
-  const text = `${rc === "user" ? READ_RC_FILES : ""}${functions(nonce)}`;
-  return `${text}\n`;
+  return `{\n${rc === "user" ? READ_RC_FILES : ""}${functions(nonce)}\n}\n`;
 }
 
-/** Read at the prompt rather than by bash itself, with no input that they could eat. */
+/** Read here rather than by bash itself, with no input that they could eat. */
 const READ_RC_FILES = `for __evsh_rc in /etc/bash.bashrc ~/.bashrc; do
 [ -r "$__evsh_rc" ] && . "$__evsh_rc" </dev/null
 done
@@ -60,29 +59,31 @@ unset __evsh_rc
 `;
 
 /**
- * The functions, in the order in which a command meets them:
+ * Options of the shell (no line of ours is ever kept in a history), and the functions, in the order in which a command meets them:
  *
  * - `begin NUMBER ID STATUS WORD…` takes a command that the line brings. A number that is not new is a
  *   line sent twice, and refused. It keeps the status that the command shall see as `$?`.
  * - `complete TEXT` tells whether the text is complete, by letting bash parse it as the body of a function
- *   behind a \`return\`: nothing of it can run, whatever it holds.
+ *   behind a `return`: nothing of it can run, whatever it holds.
  * - `start LAST` is the first line of what is evaluated: it prints the start mark and hides our traces.
  * - `end STATUS LAST` prints the end mark. In a complete text it is the last line of what is evaluated: the
- *   status of \`eval\` is then ours (0), so that `set -e` and ERR traps act on the command alone.
- * - `close STATUS` stands after the \`eval\` and does the same if the text did not get that far. The empty
- *   \`eval\` mends bash's parser, which after an unmatched quote misses the next reserved word (5.2).
+ *   status of `eval` is then ours (0), so that `set -e` and ERR traps act on the command alone.
+ * - `hush STATUS` stands after the `eval`. Where a command has sent the shell's stderr to a file (descriptor 9 is
+ *   a copy of it), it keeps the prompt mark out of that file. It does not run while stderr is closed.
+ * - `close` prints the end mark if the text did not get that far. The empty `eval` mends bash's parser, which
+ *   after an unmatched quote misses the next reserved word (5.2).
  */
 function functions(nonce: string): string {
   const mark = (fields: string): string => `\\builtin printf '${markInShell(nonce, fields)}'`;
   const prompt = markInShell(nonce, "P;$$;$?");
-  const names =
-    "__evsh_number __evsh_id __evsh_status __evsh_last __evsh_ended __evsh_cwd __evsh_dir __evsh_flags";
   return `\\builtin set +H +o history +o emacs +o vi
+\\builtin history -c
 \\builtin unset -v HISTFILE MAILCHECK TMOUT
-__evsh_number=\${__evsh_number:-0} __evsh_ended=1 __evsh_status=0 __evsh_last= __evsh_cwd=
+HISTIGNORE='*__evsh_*'
+__evsh_number=\${__evsh_number:-0} __evsh_ended=1 __evsh_status=0 __evsh_last= __evsh_cwd= __evsh_quiet=
 __evsh_begin() {
 (( $1 > __evsh_number )) || \\builtin return 1
-__evsh_number=$1 __evsh_id=$2 __evsh_status=$3 __evsh_ended=
+__evsh_number=$1 __evsh_id=$2 __evsh_status=$3 __evsh_ended= __evsh_outer=
 \\builtin shift 3
 \\builtin printf -v __evsh_text %s "$@"
 if [[ $- != *v* ]] && \\__evsh_complete "$__evsh_text"; then
@@ -101,7 +102,7 @@ $1
 }
 __evsh_start() {
 \\builtin unset -v __evsh_text
-[[ $- != *a* ]] || \\builtin export -n ${names}
+[[ $- != *a* ]] || \\builtin export -n ${VARIABLES}
 ${mark("S;%s")} "$__evsh_id" >/dev/tty
 \\builtin return "$__evsh_status"
 }
@@ -111,25 +112,39 @@ if [[ "\${PWD-}" != "$__evsh_cwd" ]]; then
 __evsh_cwd=\${PWD-}
 \\builtin printf -v __evsh_dir %q "$__evsh_cwd"
 fi
-if [[ "\${PS1-}" == '${prompt}' && -z "\${PROMPT_COMMAND[*]-}" ]]; then __evsh_flags=b
-elif [[ "\${PS1-}" == *'${prompt}'* ]]; then __evsh_flags=m
+if [[ -z "\${PROMPT_COMMAND[*]-}" && ( $__evsh_quiet || "\${PS1-}" == '${prompt}' ) ]]; then
+__evsh_flags=b
+elif [[ "\${PS1-}" == *'${prompt}'* ]]; then
+__evsh_flags=m
 fi
 [[ $- != *v* ]] || __evsh_flags+=v
 ${mark("E;%s;%s;%s;%s")} "$__evsh_id" "$1" "$__evsh_flags" "$__evsh_dir" >/dev/tty
-[[ ! -o emacs && ! -o vi ]] || \\builtin set +o emacs +o vi
+}
+__evsh_hush() {
+__evsh_outer=$1
+if [[ -z $__evsh_quiet && ! -t 9 && "\${PS1-}" == '${prompt}' ]]; then
+__evsh_quiet=1 PS1=
+elif [[ $__evsh_quiet && -t 9 ]]; then
+__evsh_quiet= PS1=\${PS1:-'${prompt}'}
+fi
 }
 __evsh_close() {
 if [[ -z $__evsh_ended ]]; then
-\\__evsh_end "$1" "$__evsh_last"
+\\__evsh_end "\${__evsh_outer:-2}" "$__evsh_last"
 \\builtin eval :
 fi
 \\builtin return "$__evsh_status"
 }
-\\builtin export -n ${names}
+\\builtin export -n ${VARIABLES}
 PS2=
 PS1='${prompt}'
 ${mark("R;%s")} "$$" >/dev/tty`;
 }
+
+/** None of them reaches the environment of a command. */
+const VARIABLES =
+  "__evsh_number __evsh_id __evsh_status __evsh_outer __evsh_last __evsh_ended __evsh_cwd __evsh_dir " +
+  "__evsh_flags __evsh_quiet";
 
 /**
  * A command as lines that the terminal and bash take whole, whatever it contains. It travels as quoted data
@@ -144,7 +159,9 @@ export function commandLines(text: string, number: number, id: string): Uint8Arr
   const words = [...pieces(text)].map((piece) => `$'${piece}'`).join(" \\\n");
   return new TextEncoder().encode(
     `{ \\__evsh_begin ${number} ${id} "$?" ${words}; } >/dev/null 2>&1 && ` +
-      `\\builtin eval -- "$__evsh_text"; { \\__evsh_close "$?" ${id} && :; } >/dev/null 2>&1\n`,
+      `\\builtin eval -- "$__evsh_text"; ` +
+      `{ \\__evsh_hush "$?"; } 9>&2 >/dev/null 2>&1 || :; ` +
+      `{ \\__evsh_close ${id} && :; } >/dev/null 2>&1\n`,
   );
 }
 

@@ -11,7 +11,6 @@ const REMOVED: readonly string[] = [
   "CDPATH",
   "COLUMNS",
   "ENV",
-  "HISTFILE",
   "LINES",
   "MAILCHECK",
   "OLDPWD",
@@ -35,6 +34,8 @@ const OUR_FUNCTION = /^BASH_FUNC___evsh_/;
 
 /** No program is to wait for somebody to page or edit. `true` accepts what an editor would show. */
 const SET: Environment = {
+  // Not unset: bash would read and write its default file.
+  HISTFILE: "",
   TERM: "xterm-256color",
   PAGER: "cat",
   GIT_PAGER: "cat",

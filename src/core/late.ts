@@ -35,6 +35,8 @@ export class Late {
   #prompt: Prompt | null = null;
   /** The echo of our lines, from their typing on. */
   #echo: Echo | null = null;
+  /** Output among the echo, if the lines were taken as they were typed. */
+  #besideEcho = "";
   /** From the begin mark on our words run, and traces of them may be shown. */
   #wordsRun = false;
   #verbose = false;
@@ -50,7 +52,8 @@ export class Late {
     if (text === "") return;
     if (this.#prompt !== null && this.#isQuietAfter(this.#prompt)) this.afterPrompt();
     if (this.#prompt === null) {
-      this.#clip.push(text);
+      if (this.#echo === null) this.#clip.push(text);
+      else this.#besideEcho = (this.#besideEcho + text).slice(-MAX_PROMPT_CHARS);
       return;
     }
     this.#prompt.lastAt = this.#now();
@@ -83,12 +86,21 @@ export class Late {
     this.#wordsRun = this.#verbose;
   }
 
+  /** Our set-up is being typed; until the shell is ready it does our bidding. */
+  afterSetUp(): void {
+    this.afterPrompt();
+    this.#besideEcho = "";
+    this.#wordsRun = true;
+  }
+
   /** The shell has read all that was typed; until the start mark it does our bidding. */
   afterBegin(): Echo | null {
     const echo = this.#echo;
     this.#echo = null;
     this.#wordsRun = true;
     this.afterPrompt();
+    this.#clip.push(this.#besideEcho);
+    this.#besideEcho = "";
     return echo;
   }
 
@@ -145,8 +157,11 @@ function plainText(bytes: Uint8Array): string {
 
 /** For output that paints where there is no screen to see it on. */
 function stripSequences(text: string): string {
-  return text.replace(SEQUENCE, "");
+  return text.replace(ERASED, "").replace(SEQUENCE, "");
 }
+
+/** How the terminal echoes that typed characters are discarded. */
+const ERASED = /(?:\x08 \x08)+/g;
 
 /** ECMA-48: control sequences, control strings, other escape sequences, and controls without effect on text. */
 const SEQUENCE =

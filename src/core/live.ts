@@ -24,6 +24,9 @@ const PROOF_MS = 50;
 
 const CTRL_C = 0x03;
 
+/** After a command that has set the terminal, our lines might no longer arrive whole. */
+const MAY_BREAK_LINES = /\bstty\b/;
+
 /** What was printed before the shell was ready; the end of it is part of an error message. */
 const PROLOGUE_CHARS = 2_000;
 
@@ -104,7 +107,9 @@ export class LiveBash {
   /** Types a command. Its run is told of its output and its end. */
   start(run: Run): void {
     this.#run = run;
-    this.#typist.typeCommand(commandLines(run.command, run.number, run.id));
+    if (MAY_BREAK_LINES.test(this.#page?.command ?? ""))
+      void this.#pty.repair().then(() => this.#type(run));
+    else this.#type(run);
   }
 
   /** Types input for the command in flight. Resolves when the terminal has taken it. */
@@ -192,6 +197,10 @@ export class LiveBash {
     }
   }
 
+  #type(run: Run): void {
+    if (this.#run === run) this.#typist.typeCommand(commandLines(run.command, run.number, run.id));
+  }
+
   #newTypist(pty: Pty): Typist {
     return new Typist({
       pty,
@@ -199,6 +208,7 @@ export class LiveBash {
       setUp: () => {
         const rc = this.#pid === null ? this.#options.rc : "none";
         this.#step({ kind: "setUp" });
+        this.#late.afterSetUp();
         return encoder.encode(setUp(this.#nonce, rc));
       },
       onLine: (line) => {

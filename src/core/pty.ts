@@ -61,8 +61,9 @@ export interface Pty {
   inspect(): Promise<PtyState | null>;
 
   /**
-   * Undoes terminal modes that keep lines from reaching the shell whole, from outside (`stty -F`),
-   * and continues the shell if it is stopped. Best effort.
+   * Puts back, from outside, the input maps and special characters of the terminal, which could keep a line
+   * from reaching the shell whole (`stty inlcr`, `stty eof a`), and continues the shell if it is
+   * stopped. Best effort.
    */
   repair(): Promise<void>;
 

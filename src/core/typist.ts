@@ -6,6 +6,12 @@ import type { Pty } from "./pty.ts";
 /** Bytes handed to the PTY at a time. */
 const WRITE_BYTES = 64 * 1024;
 
+/**
+ * ^C discards a line that the shell still waits for the end of, and all input that it has not read. The empty line
+ * mends bash's parser, which after half a quoted word misses the next reserved word (5.2).
+ */
+const START_OVER = Uint8Array.of(0x03, 0x0a);
+
 /** ^U: in canonical mode it discards what was typed but not ended with a newline. */
 const KILL_LINE = Uint8Array.of(0x15);
 
@@ -40,7 +46,7 @@ export class Typist {
 
   /** Types the set-up; the shell answers with a ready mark. */
   typeSetUp(): void {
-    this.#write(this.#host.setUp());
+    void this.#write(this.#host.setUp());
   }
 
   /** Types a command. `taken` or `onLost` tells what becomes of it. */
@@ -101,7 +107,7 @@ export class Typist {
     this.#repaired = true;
     await this.#host.pty.repair();
     if (this.#line !== line) return;
-    this.typeSetUp();
+    void this.#write(concat([START_OVER, this.#host.setUp()]));
     this.#expectWithin(this.#host.timeoutMs);
   }
 
