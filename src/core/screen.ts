@@ -42,6 +42,8 @@ export class Screen {
       // The kernel's output processing is off (see startCommand): LF is to return the cursor too.
       convertEol: true,
       allowProposedApi: true,
+      // It would report each malformed sequence of a program on the host's console.
+      logLevel: "off",
     });
     // The empty data are those of #parseNow.
     this.#terminal.onData((answer) => answer !== "" && onReply(answer));
