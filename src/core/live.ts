@@ -24,6 +24,9 @@ const PROOF_MS = 50;
 
 const CTRL_C = 0x03;
 
+/** Only `exec` in the shell itself does that. What it hides in, such as a function, the missing mark tells. */
+const MAY_SEND_STDERR_AWAY = /\bexec\b/;
+
 /** After a command that has set the terminal, our lines might no longer arrive whole. */
 const MAY_BREAK_LINES = /\bstty\b/;
 
@@ -61,6 +64,9 @@ export class LiveBash {
   /** The last command that started: its page is what the screen shows. */
   #page: Run | null = null;
   #lateEcho: LateEcho | null = null;
+  /** Whether a prompt mark was due after the last command, and whether one never came. */
+  #promptDue = false;
+  #promptMissed = false;
   #lookTimer: ReturnType<typeof setTimeout> | undefined;
   /** What the piece of output that is being taken has to wait for. */
   #held: Promise<void> | undefined;
@@ -198,7 +204,10 @@ export class LiveBash {
   }
 
   #type(run: Run): void {
-    if (this.#run === run) this.#typist.typeCommand(commandLines(run.command, run.number, run.id));
+    if (this.#run !== run) return;
+    const { command: text, number, id } = run;
+    const hush = this.#promptMissed || MAY_SEND_STDERR_AWAY.test(text);
+    this.#typist.typeCommand(commandLines({ text, number, id, hush }));
   }
 
   #newTypist(pty: Pty): Typist {
@@ -259,6 +268,7 @@ export class LiveBash {
         this.#typist.typeAgain();
         break;
       case "begun":
+        this.#promptMissed = this.#promptDue;
         this.#typist.taken();
         this.#lateEcho = LateEcho.after(this.#late.afterBegin(), this.#run?.id ?? "");
         break;
@@ -269,6 +279,7 @@ export class LiveBash {
         if (mark.kind !== "end") break;
         this.#cwd = mark.cwd ?? this.#cwd;
         this.#late.afterEnd(mark.prompt, mark.verbose);
+        this.#promptDue = mark.prompt !== "foreign";
         this.#endRun({ kind: "finished", exitCode: mark.status });
         break;
       case "interrupted":
@@ -277,6 +288,7 @@ export class LiveBash {
         this.#endRun({ kind: "interrupted", exitCode: mark.status });
         break;
       case "prompted":
+        this.#promptDue = false;
         this.#late.afterPrompt();
         break;
       case "refused":

@@ -23,8 +23,11 @@ export interface SpillFile {
 /** So much is held in memory before there is a file at all: most outputs never need one. */
 const HELD_BYTES = 64 * 1024;
 
-/** One write to the file. */
-const BLOCK_BYTES = 256 * 1024;
+/** One write to the file; with small ones a fast command waits for the disk (measured: `yes`). */
+const BLOCK_BYTES = 1024 * 1024;
+
+/** So much may be on its way to the file before a command is held up. */
+const MAX_WRITING_BYTES = 4 * BLOCK_BYTES;
 
 /** The size of a file at most. Of a longer output no complete copy is kept. */
 export const MAX_SPILL_BYTES: number = 64 * 1024 * 1024;
@@ -88,7 +91,7 @@ export class Spill {
     this.#blockBytes += bytes.length;
     if (this.#blockBytes < (this.#file === null ? HELD_BYTES : BLOCK_BYTES)) return;
     this.#flush();
-    if (this.#writingBytes > 2 * BLOCK_BYTES) return this.#writing;
+    if (this.#writingBytes > MAX_WRITING_BYTES) return this.#writing;
   }
 
   /** The path of a file that holds all bytes so far; null if there is none. */
