@@ -40,7 +40,7 @@ program
   .option("--timeout <ms>", "stop a command after so many milliseconds", wholeNumber)
   .option("--backend <name>", "where the shell runs", backendName, "shell")
   .option("--keep-going", "run all commands, whatever happens to one")
-  .addHelpText("after", HELP_ON_STATUS())
+  .addHelpText("after", statusHelp())
   .action(run);
 
 program.command("tour").description("See what evershell does, with real commands.").action(tour);
@@ -69,11 +69,17 @@ async function run(commands: readonly string[], flags: RunFlags): Promise<void> 
     ...(flags.cwd !== undefined && { cwd: flags.cwd }),
     ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }),
   };
-  process.exitCode = await withShell(options, (shell) =>
-    commands.length > 0
-      ? runCommands(commands, shell, report, flags.keepGoing === true)
-      : answerRequests(process.stdin.setEncoding("utf8"), shell, report),
-  );
+  try {
+    process.exitCode = await withShell(options, (shell) =>
+      commands.length > 0
+        ? runCommands(commands, shell, report, flags.keepGoing === true)
+        : answerRequests(process.stdin.setEncoding("utf8"), shell, report),
+    );
+  } catch (error) {
+    if (!(error instanceof EvershellError)) throw error;
+    await report.failure(error);
+    process.exitCode = FAILURE_STATUS;
+  }
 }
 
 async function tour(): Promise<void> {
@@ -121,7 +127,7 @@ function readVersion(): string {
   return (JSON.parse(manifest) as { version: string }).version;
 }
 
-function HELP_ON_STATUS(): string {
+function statusHelp(): string {
   return `
 Exit status: that of the last command; 128+n if signal n killed the shell; 124 a command timed out or was
 left running; 123 it waits for input; 125 evershell failed; 2 wrong usage.`;

@@ -1,6 +1,6 @@
 /** Programs, folders and spill files, through node:fs. */
 
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, readdirSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
@@ -23,11 +23,11 @@ export function findBash(name: string, env: Readonly<Record<string, string>>): s
 /** See `Runtime.resolveCwd`. */
 export function resolveCwd(path: string): string {
   const absolute = resolve(path);
-  const stats = statSync(absolute, { throwIfNoEntry: false });
-  if (stats?.isDirectory()) return absolute;
+  const why = whyNoFolder(absolute);
+  if (why === null) return absolute;
   throw new EvershellError(
     "BAD_CWD",
-    `cwd ${JSON.stringify(absolute)} ${stats ? "is not a directory" : "does not exist"}: name a directory that exists`,
+    `cwd ${JSON.stringify(absolute)} ${why}: name a directory that exists`,
   );
 }
 
@@ -48,14 +48,43 @@ class FolderStore implements SpillStore {
 
   async create(): Promise<SpillFile> {
     // mkdtemp makes it with mode 0700.
-    this.#folder ??= mkdtemp(join(this.#parent, "evershell-"));
-    const path = join(await this.#folder, `output-${++this.#files}.txt`);
-    return new LocalFile(path, await open(path, "wx", 0o600));
+    this.#folder ??= mkdtemp(join(this.#parent, "evershell-")).then(removeAtExit);
+    try {
+      const path = join(await this.#folder, `output-${++this.#files}.txt`);
+      return new LocalFile(path, await open(path, "wx", 0o600));
+    } catch (error) {
+      this.#files--;
+      if (this.#files === 0) this.#folder = null;
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
     const folder = await this.#folder?.catch(() => null);
-    if (folder) await rm(folder, { recursive: true, force: true });
+    if (folder) await removePath(folder);
+  }
+}
+
+/** Folders to remove if the host ends without closing its shells. */
+const openFolders = new Set<string>();
+
+function removeAtExit(folder: string): string {
+  if (openFolders.size === 0) process.on("exit", removeOpenFolders);
+  openFolders.add(folder);
+  return folder;
+}
+
+function removeOpenFolders(): void {
+  for (const folder of openFolders) rmSync(folder, { recursive: true, force: true });
+}
+
+async function removePath(path: string): Promise<void> {
+  openFolders.delete(path);
+  if (openFolders.size === 0) process.off("exit", removeOpenFolders);
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch {
+    // It is in the system's folder for temporary files, which is cleaned by others.
   }
 }
 
@@ -76,12 +105,25 @@ class LocalFile implements SpillFile {
   async close(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
-    await this.#handle.close();
+    try {
+      await this.#handle.close();
+    } catch {
+      // What could be written has been; the append that failed has told.
+    }
   }
 
   async remove(): Promise<void> {
     await this.close();
-    await rm(this.path, { force: true });
+    await removePath(this.path);
+  }
+}
+
+function whyNoFolder(path: string): string | null {
+  try {
+    return statSync(path).isDirectory() ? null : "is not a directory";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? "does not exist" : `cannot be used (${code})`;
   }
 }
 
@@ -98,6 +140,7 @@ function isExecutable(path: string): boolean {
 function checkWritable(folder: string): void {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
+    readdirSync(folder);
   } catch (cause) {
     throw new EvershellError(
       "SPILL_UNAVAILABLE",

@@ -6,8 +6,8 @@ import { constants as osConstants } from "node:os";
 import type { IPty } from "node-pty";
 import { EvershellError } from "../core/errors.ts";
 import type { Pty, PtyExit, PtyRequest, PtyState, SignalName } from "../core/pty.ts";
-import { endSession, sendSignal } from "./end-session.ts";
-import { processInfo, readsTerminal } from "./processes.ts";
+import { endSession, isAlive, sendSignal } from "./end-session.ts";
+import { endsOnInterrupt, processInfo, readsTerminal } from "./processes.ts";
 
 /** What node-pty has besides its typed interface (1.1.0). */
 interface UnixPty extends IPty {
@@ -26,7 +26,7 @@ const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
 const FIRST_RETRY_MS = 1;
 const LAST_RETRY_MS = 50;
 
-/** How often a paused PTY looks whether its process has ended; see `#watchWhilePaused`. */
+/** How often a paused PTY looks whether its process has ended; see `OutputQueue`. */
 const PAUSED_LOOK_MS = 50;
 
 /** Arguments of stty under which a line of printable text arrives as it was typed. */
@@ -74,23 +74,20 @@ async function loadNodePty(): Promise<typeof import("node-pty")> {
 class NodePty implements Pty {
   readonly exited: Promise<PtyExit>;
   readonly #pty: UnixPty;
-  readonly #onData: PtyRequest["onData"];
+  readonly #output: OutputQueue;
   readonly #input: InputQueue;
-  #hasExited = false;
   #closing: Promise<void> | null = null;
 
   constructor(pty: UnixPty, onData: PtyRequest["onData"]) {
     this.#pty = pty;
-    this.#onData = onData;
+    this.#output = new OutputQueue(pty, onData);
     this.#input = new InputQueue(pty);
     const device = holdDevice(pty.ptsName);
-    // With `encoding: null` the data are bytes, whatever the types say.
-    pty.onData((data) => this.#take(data as unknown as Uint8Array));
     this.exited = new Promise((resolve) => {
-      pty.onExit(({ exitCode, signal }) => {
-        this.#hasExited = true;
+      pty.onExit(async ({ exitCode, signal }) => {
         if (device !== null) closeSync(device);
         this.#input.close();
+        await this.#output.delivered();
         resolve(
           signal ? { exitCode: null, signal: signalName(signal) } : { exitCode, signal: null },
         );
@@ -98,12 +95,13 @@ class NodePty implements Pty {
     });
   }
 
-  write(bytes: Uint8Array): Promise<void> {
-    return this.#input.write(bytes);
+  write(bytes: Uint8Array, until?: AbortSignal): Promise<void> {
+    return this.#input.write(bytes, until);
   }
 
   resize(cols: number, rows: number): void {
-    if (!this.#hasExited && this.#closing === null) this.#pty.resize(cols, rows);
+    // Once the process is gone, its descriptor may already be another file's.
+    if (this.#closing === null && isAlive(this.#pty.pid)) this.#pty.resize(cols, rows);
   }
 
   async signal(name: SignalName): Promise<boolean> {
@@ -115,9 +113,11 @@ class NodePty implements Pty {
   async inspect(): Promise<PtyState | null> {
     const shell = await processInfo(this.#pty.pid);
     if (shell === null) return null;
-    const foreground = shell.foregroundGroup === shell.group;
-    const reads = readsTerminal(shell.pid, this.#pty.ptsName);
-    return { stopped: shell.state === "T", foreground, reading: foreground && reads === true };
+    const { foregroundGroup, group, pid, state } = shell;
+    const foreground = foregroundGroup === group;
+    const reading = foreground && readsTerminal(pid, this.#pty.ptsName) === true;
+    const interruptible = endsOnInterrupt(foregroundGroup);
+    return { stopped: state === "T", foreground, foregroundGroup, interruptible, reading };
   }
 
   async repair(): Promise<void> {
@@ -136,36 +136,89 @@ class NodePty implements Pty {
 
   async #close(): Promise<void> {
     this.#input.close();
-    await endSession(this.#pty.pid);
+    this.#output.close();
+    try {
+      await endSession({ session: this.#pty.pid, device: this.#pty.ptsName });
+    } catch {
+      // No descriptor is free to look at the processes with.
+      sendSignal(this.#pty.pid, "SIGKILL");
+    }
     // Closes the master at once; the exit event follows without its usual delay.
-    if (!this.#hasExited) this.#pty.destroy();
-    await this.exited;
+    this.#pty.destroy();
+    await Promise.race([this.exited, pause(LAST_WAIT_MS)]);
+  }
+}
+
+/** A process that may not be signalled (a setuid program in the shell's place) is not waited for longer. */
+const LAST_WAIT_MS = 2_000;
+
+/**
+ * Output on its way to the one who wants it: piece by piece, each when the one before has been taken. Meanwhile
+ * the PTY is paused, and the kernel makes the process wait.
+ */
+class OutputQueue {
+  readonly #pty: UnixPty;
+  readonly #onData: PtyRequest["onData"];
+  readonly #pieces: Uint8Array[] = [];
+  /** Pending while a piece is being taken. */
+  #taking: Promise<void> | null = null;
+  #watch: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(pty: UnixPty, onData: PtyRequest["onData"]) {
+    this.#pty = pty;
+    this.#onData = onData;
+    // With `encoding: null` the data are bytes, whatever the types say.
+    pty.onData((data) => this.#push(data as unknown as Uint8Array));
   }
 
-  #take(bytes: Uint8Array): void {
-    // What still comes while the session is ended has nobody to go to.
-    if (this.#closing !== null && !this.#hasExited) return;
+  /** Resolves when all that has come has been taken. */
+  async delivered(): Promise<void> {
+    clearInterval(this.#watch);
+    while (this.#taking !== null && !this.#closed) await this.#taking;
+  }
+
+  /** What has not been taken is dropped, and nobody is waited for. */
+  close(): void {
+    this.#closed = true;
+    this.#pieces.length = 0;
+    clearInterval(this.#watch);
+    this.#pty.resume();
+  }
+
+  #push(bytes: Uint8Array): void {
+    if (this.#closed) return;
+    if (this.#taking !== null) {
+      this.#pieces.push(bytes);
+      return;
+    }
     const held = this.#onData(bytes);
-    if (held) this.#pauseUntil(held);
+    if (held) this.#taking = this.#takeRest(held);
   }
 
-  #pauseUntil(held: Promise<void>): void {
+  async #takeRest(first: Promise<unknown>): Promise<void> {
     this.#pty.pause();
-    const watch = this.#watchWhilePaused();
-    held.finally(() => {
-      clearInterval(watch);
-      if (!this.#hasExited) this.#pty.resume();
-    });
+    this.#watch = setInterval(() => this.#resumeIfEnded(), PAUSED_LOOK_MS);
+    try {
+      await first;
+      for (let next = this.#pieces.shift(); next !== undefined; next = this.#pieces.shift()) {
+        await this.#onData(next);
+      }
+    } finally {
+      clearInterval(this.#watch);
+      this.#taking = null;
+      if (!this.#closed) this.#pty.resume();
+    }
   }
 
   /**
    * node-pty destroys its socket 200 ms after the process has ended, read or not. So a PTY that is paused over
-   * the end is resumed: the kernel holds some 64 KiB at most, and they are handed on at once.
+   * the end is resumed, and what the kernel still holds (some 64 KiB at most) waits here.
    */
-  #watchWhilePaused(): NodeJS.Timeout {
-    return setInterval(() => {
-      if (!sendSignalZero(this.#pty.pid)) this.#pty.resume();
-    }, PAUSED_LOOK_MS);
+  #resumeIfEnded(): void {
+    if (isAlive(this.#pty.pid)) return;
+    clearInterval(this.#watch);
+    this.#pty.resume();
   }
 }
 
@@ -189,7 +242,7 @@ function holdDevice(path: string): number | null {
  */
 class InputQueue {
   readonly #pty: UnixPty;
-  #writes: { bytes: Uint8Array; resolve: () => void; reject: (error: unknown) => void }[] = [];
+  #writes: Write[] = [];
   #queuedBytes = 0;
   #retryMs = FIRST_RETRY_MS;
   #retry: NodeJS.Timeout | undefined;
@@ -199,12 +252,15 @@ class InputQueue {
     this.#pty = pty;
   }
 
-  write(bytes: Uint8Array): Promise<void> {
-    if (this.#closed) return Promise.reject(ended());
+  write(bytes: Uint8Array, until?: AbortSignal): Promise<void> {
+    if (this.#closed || !isAlive(this.#pty.pid)) return Promise.reject(ended());
+    if (until?.aborted) return Promise.reject(dropped());
     if (this.#queuedBytes + bytes.length > MAX_QUEUED_BYTES) return Promise.reject(tooMuch());
     return new Promise((resolve, reject) => {
-      this.#writes.push({ bytes, resolve, reject });
+      const write: Write = { bytes, resolve, reject };
+      this.#writes.push(write);
       this.#queuedBytes += bytes.length;
+      until?.addEventListener("abort", () => this.#drop(write), { once: true });
       if (this.#writes.length === 1) this.#pump();
     });
   }
@@ -215,7 +271,16 @@ class InputQueue {
     for (const write of this.#writes.splice(0)) write.reject(ended());
   }
 
+  #drop(write: Write): void {
+    const at = this.#writes.indexOf(write);
+    if (at === -1) return;
+    this.#writes.splice(at, 1);
+    this.#queuedBytes -= write.bytes.length;
+    write.reject(dropped());
+  }
+
   #pump(): void {
+    clearTimeout(this.#retry);
     for (let write = this.#writes[0]; write !== undefined; write = this.#writes[0]) {
       const taken = this.#offer(write.bytes);
       this.#queuedBytes -= taken;
@@ -233,24 +298,25 @@ class InputQueue {
   /** How many of the bytes the kernel takes now. */
   #offer(bytes: Uint8Array): number {
     // Once the process is gone, its descriptor may already be another file's.
-    if (this.#closed || !sendSignalZero(this.#pty.pid)) return 0;
+    if (this.#closed || !isAlive(this.#pty.pid)) return 0;
     try {
       return writeSync(this.#pty.fd, bytes);
-    } catch (error) {
+    } catch {
       // EAGAIN: full. Other errors come with the end of the process, which closes this queue.
-      void error;
       return 0;
     }
   }
 }
 
-function sendSignalZero(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    // There is no such process.
-    return false;
-  }
+/** Bytes that the kernel has not taken yet. */
+interface Write {
+  bytes: Uint8Array;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function signalName(number: number): string {
@@ -260,6 +326,13 @@ function signalName(number: number): string {
 
 function ended(): EvershellError {
   return new EvershellError("CLOSED", "the terminal has ended; what was to be typed was not taken");
+}
+
+function dropped(): EvershellError {
+  return new EvershellError(
+    "NOT_RUNNING",
+    "the command ended before all of its input was taken; the rest was dropped",
+  );
 }
 
 function tooMuch(): EvershellError {

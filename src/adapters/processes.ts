@@ -2,18 +2,25 @@
 
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { constants } from "node:os";
 import { promisify } from "node:util";
 
-/** One process; its start time tells it from a later one with the same id. */
+/** One process. */
 export interface ProcessInfo {
   readonly pid: number;
   /** One letter, as in ps: `R`, `S`, `T` (stopped), `Z` (zombie) … */
   readonly state: string;
   readonly group: number;
-  readonly session: number;
   /** Foreground process group of its terminal; -1 if it has none. */
   readonly foregroundGroup: number;
-  readonly startTime: string;
+}
+
+/** A session of processes and its terminal. */
+export interface Session {
+  /** The process id of its leader. */
+  readonly session: number;
+  /** As `/dev/pts/3`. */
+  readonly device: string;
 }
 
 const isLinux = process.platform === "linux";
@@ -25,10 +32,12 @@ export async function processInfo(pid: number): Promise<ProcessInfo | null> {
   return info ?? null;
 }
 
-/** All processes of a session that still run. */
-export async function sessionProcesses(session: number): Promise<ProcessInfo[]> {
-  const all = isLinux ? linuxProcesses() : await ps(["-A"]);
-  return all.filter((info) => info.session === session && info.state !== "Z");
+/** All processes of a session that still run. macOS tells no session ids, but whose terminal is which. */
+export async function sessionProcesses({ session, device }: Session): Promise<ProcessInfo[]> {
+  const members = isLinux
+    ? linuxProcesses().filter((info) => info.session === session)
+    : await ps(["-t", device]);
+  return members.filter((info) => info.state !== "Z");
 }
 
 /**
@@ -48,6 +57,21 @@ export function readsTerminal(pid: number, device: string): boolean | null {
   }
 }
 
+/** Whether SIGINT would end the process: it has neither a handler for it nor ignores it. */
+export function endsOnInterrupt(pid: number): boolean {
+  if (!isLinux) return false;
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    const masks = [...status.matchAll(/^Sig(?:Ign|Cgt):\s*([0-9a-f]+)$/gm)];
+    return masks.every(([, mask]) => !(BigInt(`0x${mask}`) & SIGINT_BIT));
+  } catch {
+    // It has ended.
+    return false;
+  }
+}
+
+const SIGINT_BIT = 1n << BigInt(constants.signals.SIGINT - 1);
+
 /** The number of read(2), from the kernel's tables of system calls. */
 const READ_SYSCALL: Readonly<Partial<Record<NodeJS.Architecture, number>>> = {
   x64: 0,
@@ -56,7 +80,11 @@ const READ_SYSCALL: Readonly<Partial<Record<NodeJS.Architecture, number>>> = {
   arm: 3,
 };
 
-function linuxProcesses(): ProcessInfo[] {
+interface LinuxProcessInfo extends ProcessInfo {
+  readonly session: number;
+}
+
+function linuxProcesses(): LinuxProcessInfo[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map((name) => statOf(Number(name)))
@@ -64,7 +92,7 @@ function linuxProcesses(): ProcessInfo[] {
 }
 
 /** Reads /proc/PID/stat (proc(5)); the name in parentheses may hold anything. */
-function statOf(pid: number): ProcessInfo | null {
+function statOf(pid: number): LinuxProcessInfo | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -75,7 +103,6 @@ function statOf(pid: number): ProcessInfo | null {
       group: Number(group),
       session: Number(session),
       foregroundGroup: Number(foregroundGroup),
-      startTime: fields[19] ?? "",
     };
   } catch {
     // It has ended.
@@ -84,23 +111,19 @@ function statOf(pid: number): ProcessInfo | null {
 }
 
 async function ps(selection: readonly string[]): Promise<ProcessInfo[]> {
-  const columns = "pid=,state=,pgid=,sess=,tpgid=,lstart=";
+  const columns = "pid=,state=,pgid=,tpgid=";
   try {
     const { stdout } = await promisify(execFile)("ps", ["-o", columns, ...selection]);
     return stdout
       .split("\n")
       .filter((line) => line.trim() !== "")
       .map((line) => {
-        const [pid, state = "", group, session, foregroundGroup, ...start] = line
-          .trim()
-          .split(/\s+/);
+        const [pid, state = "", group, foregroundGroup] = line.trim().split(/\s+/);
         return {
           pid: Number(pid),
           state: state.charAt(0),
           group: Number(group),
-          session: Number(session),
           foregroundGroup: Number(foregroundGroup),
-          startTime: start.join(" "),
         };
       });
   } catch {

@@ -59,20 +59,22 @@ unset __evsh_rc
 `;
 
 /**
- * Options of the shell (no line of ours is ever kept in a history), and the functions, in the order in which a command meets them:
+ * Options of the shell (no line of ours is ever kept in a history), and the functions, in the order in which a
+ * command meets them:
  *
- * - `begin NUMBER ID STATUS KIND WORD…` takes a command that the line brings. A number that is not new is a
- *   line sent twice, and refused. It keeps the status that the command shall see as `$?`.
+ * - `begin NUMBER ID STATUS KIND WORD…` takes a command that the line brings. A number that is not new is a line
+ *   sent twice, and refused. It keeps the status that the command shall see as `$?`, and prints the begin mark.
  * - `complete TEXT` tells whether the text is complete, by letting bash parse it as the body of a function
  *   behind a `return`: nothing of it can run, whatever it holds.
- * - `start LAST` is the first line of what is evaluated: it prints the start mark and hides our traces.
+ * - `start LAST` is the first line of what is evaluated: it takes our traces away and prints the start mark.
  * - `end STATUS LAST` prints the end mark. In a complete text it is the last line of what is evaluated: the
  *   status of `eval` is then ours (0), so that `set -e` and ERR traps act on the command alone.
- * - `close STATUS` stands after the `eval`. It prints the end mark if the text did not get that far, and returns the
- *   command's status. The empty `eval` mends bash's parser, which after an unmatched quote misses the next
- *   reserved word (5.2).
- * - `hush STATUS` stands before it where a command may have sent the shell's stderr to a file, and keeps the
- *   prompt mark out of that file. Descriptor 9 is a copy of stderr; while that is closed, it does not run.
+ * - `hush STATUS` stands after the `eval` where a command may have sent the shell's stderr to a file, and keeps our
+ *   mark out of that file. Descriptor 9 is a copy of stderr; while that is closed, it does not run.
+ * - `close STATUS` prints the end mark if the text did not get that far, and returns the command's status. The
+ *   empty `eval` mends bash's parser, which after an unmatched quote misses the next reserved word (5.2).
+ * - `away` and `back`: until the next command starts, the prompt stands between our marks, and nothing else is shown when
+ *   our lines are read (PS0, PS2, `set -v`, `set -x`). `printf -v` since PS1 may be readonly.
  */
 function functions(nonce: string): string {
   const mark = (fields: string): string => `\\builtin printf '${markInShell(nonce, fields)}'`;
@@ -81,13 +83,14 @@ function functions(nonce: string): string {
 \\builtin history -c
 \\builtin unset -v HISTFILE MAILCHECK TMOUT
 HISTIGNORE='*__evsh_*'
-__evsh_number=\${__evsh_number:-0} __evsh_ended=1 __evsh_status=0 __evsh_last= __evsh_cwd= __evsh_quiet=
+__evsh_number=\${__evsh_number:-0} __evsh_ended=1 __evsh_status=0 __evsh_last= __evsh_cwd= __evsh_quiet= __evsh_away=
+__evsh_mark='${prompt}' __evsh_mark_start='${markInShell(nonce, "Q;$$")}' __evsh_unset='${prompt} is unset'
 __evsh_begin() {
 (( $1 > __evsh_number )) || \\builtin return 1
 __evsh_number=$1 __evsh_id=$2 __evsh_status=$3 __evsh_kind=$4 __evsh_ended= __evsh_outer=
 \\builtin shift 4
 \\builtin printf -v __evsh_text %s "$@"
-if [[ $- != *v* ]] && { [[ $__evsh_kind == simple ]] || \\__evsh_complete "$__evsh_text"; }; then
+if [[ $__evsh_kind != open && $-$__evsh_away != *v* ]] && \\__evsh_complete "$__evsh_text"; then
 __evsh_text="$__evsh_text
 { \\\\__evsh_end \\"\\$?\\" \\"\\\${_-}\\"; } >/dev/null 2>&1"
 fi
@@ -96,13 +99,16 @@ $__evsh_text"
 ${mark("B;%s")} "$__evsh_id" >/dev/tty
 }
 __evsh_complete() {
+if [[ $__evsh_kind == simple ]] && ! \\builtin alias "\${1%% *}"; then \\builtin return 0; fi
 \\builtin eval "\\\\builtin return 0; __evsh_body() { :
 $1
 }"
+\\builtin eval :
 \\builtin return 1
 }
 __evsh_start() {
 \\builtin unset -v __evsh_text
+[[ -z $__evsh_away ]] || \\__evsh_back
 [[ $- != *a* ]] || \\builtin export -n ${VARIABLES}
 ${mark("S;%s")} "$__evsh_id" >/dev/tty
 \\builtin return "$__evsh_status"
@@ -113,39 +119,53 @@ if [[ "\${PWD-}" != "$__evsh_cwd" ]]; then
 __evsh_cwd=\${PWD-}
 \\builtin printf -v __evsh_dir %q "$__evsh_cwd"
 fi
-if [[ -z "\${PROMPT_COMMAND[*]-}" && ( $__evsh_quiet || "\${PS1-}" == '${prompt}' ) ]]; then
-__evsh_flags=b
-elif [[ "\${PS1-}" == *'${prompt}'* ]]; then
-__evsh_flags=m
-fi
-[[ $- != *v* ]] || __evsh_flags+=v
+[[ -n "\${PROMPT_COMMAND[*]-}" ]] || __evsh_flags=b
 ${mark("E;%s;%s;%s;%s")} "$__evsh_id" "$1" "$__evsh_flags" "$__evsh_dir" >/dev/tty
 }
 __evsh_hush() {
-__evsh_outer=$1
-if [[ -z $__evsh_quiet && ! -t 9 && "\${PS1-}" == '${prompt}' ]]; then
-__evsh_quiet=1 PS1=
-elif [[ $__evsh_quiet && -t 9 ]]; then
-__evsh_quiet= PS1=\${PS1:-'${prompt}'}
-fi
+__evsh_outer=$1 __evsh_quiet=1
+[[ ! -t 9 ]] || __evsh_quiet=
 }
 __evsh_close() {
 if [[ -z $__evsh_ended ]]; then
 \\__evsh_end "$1" "$__evsh_last"
 \\builtin eval :
 fi
+if [[ $- == *[vx]* || "\${PS1-}" != "$__evsh_mark" || -n "\${PS0-}\${PS2-}$__evsh_quiet" ]]; then \\__evsh_away; fi
 \\builtin return "$__evsh_status"
 }
+__evsh_away() {
+__evsh_away=$- __evsh_ps0=\${PS0-$__evsh_unset} __evsh_ps1=\${PS1-$__evsh_unset} __evsh_ps2=\${PS2-$__evsh_unset}
+\\builtin set +vx
+if [[ $__evsh_quiet ]]; then \\builtin printf -v PS1 %s ''
+else
+__evsh_dir=\${PS1-}
+\\builtin printf -v PS1 %s "$__evsh_mark_start\${__evsh_dir//"$__evsh_mark"/}$__evsh_mark"
+fi
+\\builtin printf -v PS0 %s ''
+\\builtin printf -v PS2 %s ''
+}
+__evsh_back() {
+\\__evsh_restore PS0 "$__evsh_ps0"
+\\__evsh_restore PS1 "$__evsh_ps1"
+\\__evsh_restore PS2 "$__evsh_ps2"
+[[ $__evsh_away != *x* ]] || \\builtin set -x
+[[ $__evsh_away != *v* ]] || \\builtin set -v
+__evsh_away=
+}
+__evsh_restore() {
+if [[ $2 == "$__evsh_unset" ]]; then \\builtin unset -v "$1"; else \\builtin printf -v "$1" %s "$2"; fi
+}
 \\builtin export -n ${VARIABLES}
-PS2=
-PS1='${prompt}'
+\\builtin printf -v PS2 %s ''
+\\builtin printf -v PS1 %s "$__evsh_mark"
 ${mark("R;%s")} "$$" >/dev/tty`;
 }
 
 /** None of them reaches the environment of a command. */
 const VARIABLES =
-  "__evsh_number __evsh_id __evsh_status __evsh_outer __evsh_last __evsh_ended __evsh_cwd __evsh_dir " +
-  "__evsh_flags __evsh_quiet __evsh_kind";
+  "__evsh_number __evsh_id __evsh_status __evsh_outer __evsh_last __evsh_ended __evsh_cwd __evsh_dir __evsh_flags " +
+  "__evsh_kind __evsh_quiet __evsh_mark __evsh_mark_start __evsh_unset __evsh_away __evsh_ps0 __evsh_ps1 __evsh_ps2";
 
 /** A command on its way to bash. */
 export interface CommandText {
@@ -166,8 +186,9 @@ export interface CommandText {
  */
 export function commandLines({ text, number, id, hush }: CommandText): Uint8Array {
   const words = [...pieces(text)].map((piece) => `$'${piece}'`).join(" \\\n");
+  // The id at the end is for LateEcho: it tells the echo of this line from all other text.
   return new TextEncoder().encode(
-    `{ \\__evsh_begin ${number} ${id} "$?" ${isSimple(text) ? "simple" : "any"} ${words}; } >/dev/null 2>&1 && ` +
+    `{ \\__evsh_begin ${number} ${id} "$?" ${kindOf(text)} ${words}; } >/dev/null 2>&1 && ` +
       `\\builtin eval -- "$__evsh_text"; ` +
       (hush
         ? `{ \\__evsh_hush "$?"; } 9>&2 >/dev/null 2>&1 || \\:; { \\__evsh_close "\${__evsh_outer:-2}"`
@@ -176,12 +197,17 @@ export function commandLines({ text, number, id, hush }: CommandText): Uint8Arra
   );
 }
 
-/** Whether it is one command of plain words: bash need not be asked whether it is complete, which costs 20 µs. */
-function isSimple(text: string): boolean {
-  return PLAIN_WORDS.test(text) && !RESERVED_WORD.test(text);
+/**
+ * What can be known of a text without parsing it. `simple`: one command of plain words; unless the first is an
+ * alias it is complete, and bash need not be asked (20 µs). `open`: the backslash at its end would take
+ * in the line that we put behind it.
+ */
+function kindOf(text: string): "simple" | "open" | "any" {
+  if (PLAIN_WORDS.test(text) && !RESERVED_WORD.test(text)) return "simple";
+  return /(?<!\\)(?:\\\\)*\\$/.test(text) ? "open" : "any";
 }
 
-const PLAIN_WORDS = /^[\w ./:,+@%=-]+$/;
+const PLAIN_WORDS = /^[\w ./:,+@%-]+$/;
 const RESERVED_WORD =
   /(?:^| )(?:if|then|else|elif|fi|case|esac|for|select|while|until|do|done|in|function|time|coproc)(?: |$)/;
 

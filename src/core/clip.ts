@@ -41,7 +41,7 @@ export class Clip {
 
   finish(): Clipped {
     const tail = this.#tail.join("");
-    if (this.#head.length + tail.length === this.#total) return whole(this.#head + tail);
+    if (this.#total <= this.#headChars + this.#tailChars) return whole(this.#head + tail);
     const end = tail.slice(fromBoundary(tail, tail.length - this.#tailChars));
     const shownChars = this.#head.length + end.length;
     const gap = `\n[… ${this.#total - shownChars} characters left out …]\n`;

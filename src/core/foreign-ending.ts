@@ -1,39 +1,40 @@
-/** What the shell itself may print at the end of a command's output. */
+/** What the shell itself may print at the end of a command's output, and taking it out. */
 
 import { END_LINE } from "./bash.ts";
+import type { RunEnd } from "./run.ts";
 
-/** A line that is no output of the command, should it stand at the end. */
+/** A line that is no output of the command. */
 export interface ForeignEnding {
   readonly line: string;
   /** It may follow other text on its line, since that text had no newline. */
   readonly glued: boolean;
-}
-
-/** How a shell may end that is done with a command. */
-export interface ShellEnding {
-  readonly kind: string;
-  readonly exitCode?: number | null;
+  /** Other lines may follow it (those of a trap on EXIT). */
+  readonly followed: boolean;
 }
 
 /**
- * What may stand at the end of the output of a command that ended so: the line that ends our evaluation
- * (under `set -v`), or the `exit` of an interactive bash that is told to exit.
+ * What the shell itself may print at the end of the output of a command that ended so: the line that ends our
+ * evaluation (under `set -v`), or the `exit` of an interactive bash that is told to exit, which it is if the command
+ * says so, or calls a function that does. After `exec` it was no bash that ended.
  */
-export function foreignEnding(end: ShellEnding, command: string): ForeignEnding | null {
-  if (end.kind === "finished") return { line: END_LINE, glued: true };
-  if (end.kind === "shellExited" && end.exitCode !== null) {
-    return { line: EXIT, glued: /\bexit\b/.test(command) };
-  }
-  return null;
+export function foreignEnding(end: RunEnd, command: string): ForeignEnding | null {
+  if (end.kind === "finished") return { line: END_LINE, glued: true, followed: false };
+  if (end.kind !== "shellExited" || end.exitCode === null || /\bexec\b/.test(command)) return null;
+  const told = /\bexit\b/.test(command);
+  return { line: EXIT, glued: told, followed: told };
 }
 
 /** The text without it. On a screen the line has lost its newline. */
 export function withoutEnding(text: string, foreign: ForeignEnding | null): string {
   if (foreign === null) return text;
-  const ending = text.endsWith("\n") ? `${foreign.line}\n` : foreign.line;
-  if (!text.endsWith(ending)) return text;
-  const rest = text.slice(0, -ending.length);
-  return foreign.glued || rest === "" || rest.endsWith("\n") ? rest : text;
+  const { line, glued, followed } = foreign;
+  const ending = text.endsWith("\n") ? `${line}\n` : line;
+  if (text.endsWith(ending)) {
+    const rest = text.slice(0, -ending.length);
+    if (glued || rest === "" || rest.endsWith("\n")) return rest;
+  }
+  const at = followed ? `\n${text}`.lastIndexOf(`\n${line}\n`) : -1;
+  return at === -1 ? text : text.slice(0, at) + text.slice(at + line.length + 1);
 }
 
 /** Where the text must be held back, because what follows may prove to be such an ending. */

@@ -3,7 +3,6 @@
 export type { RcFiles } from "./bash.ts";
 export type { Keep } from "./clip.ts";
 export { type ErrorCode, EvershellError } from "./errors.ts";
-export type { OnOutput } from "./live-view.ts";
 export type { RunOptions, ShellOptions, StopPolicy, WaitOptions } from "./options.ts";
 export type { OpenPty, Pty, PtyExit, PtyRequest, PtyState, SignalName } from "./pty.ts";
 export type { ClipInfo, RunEnd, RunResult } from "./run.ts";
@@ -11,3 +10,4 @@ export type { Runtime } from "./runtime.ts";
 export type { ScreenView } from "./screen.ts";
 export { openShellOn, type Shell } from "./shell.ts";
 export type { SpillFile, SpillStore } from "./spill.ts";
+export type { OnOutput } from "./watcher.ts";

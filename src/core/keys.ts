@@ -3,47 +3,53 @@
 import { EvershellError } from "./errors.ts";
 
 /** Keys with one fixed sequence. xterm's control sequences, "PC-Style Function Keys". */
-const FIXED: Readonly<Record<string, string>> = {
-  Enter: "\r",
-  Tab: "\t",
-  BTab: "\x1b[Z",
-  Escape: "\x1b",
-  Space: " ",
-  Backspace: "\x7f",
-  Delete: "\x1b[3~",
-  Insert: "\x1b[2~",
-  PageUp: "\x1b[5~",
-  PageDown: "\x1b[6~",
-  F1: "\x1bOP",
-  F2: "\x1bOQ",
-  F3: "\x1bOR",
-  F4: "\x1bOS",
-  F5: "\x1b[15~",
-  F6: "\x1b[17~",
-  F7: "\x1b[18~",
-  F8: "\x1b[19~",
-  F9: "\x1b[20~",
-  F10: "\x1b[21~",
-  F11: "\x1b[23~",
-  F12: "\x1b[24~",
-};
+const FIXED: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    Enter: "\r",
+    Tab: "\t",
+    BTab: "\x1b[Z",
+    Escape: "\x1b",
+    Space: " ",
+    Backspace: "\x7f",
+    Delete: "\x1b[3~",
+    Insert: "\x1b[2~",
+    PageUp: "\x1b[5~",
+    PageDown: "\x1b[6~",
+    F1: "\x1bOP",
+    F2: "\x1bOQ",
+    F3: "\x1bOR",
+    F4: "\x1bOS",
+    F5: "\x1b[15~",
+    F6: "\x1b[17~",
+    F7: "\x1b[18~",
+    F8: "\x1b[19~",
+    F9: "\x1b[20~",
+    F10: "\x1b[21~",
+    F11: "\x1b[23~",
+    F12: "\x1b[24~",
+  }),
+);
 
 /** Keys whose sequence depends on the cursor-key mode (DECCKM): `CSI` or `SS3` and this letter. */
-const CURSOR: Readonly<Record<string, string>> = {
-  Up: "A",
-  Down: "B",
-  Right: "C",
-  Left: "D",
-  End: "F",
-  Home: "H",
-};
+const CURSOR: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    Up: "A",
+    Down: "B",
+    Right: "C",
+    Left: "D",
+    End: "F",
+    Home: "H",
+  }),
+);
 
-const ALIASES: Readonly<Record<string, string>> = {
-  Return: "Enter",
-  Esc: "Escape",
-  PgUp: "PageUp",
-  PgDn: "PageDown",
-};
+const ALIASES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    Return: "Enter",
+    Esc: "Escape",
+    PgUp: "PageUp",
+    PgDn: "PageDown",
+  }),
+);
 
 /** `C-c` (Ctrl), `M-x` (Alt); the rest is a character or the name of a key. */
 const MODIFIED = /^(C|M)-(.+)$/su;
@@ -56,10 +62,10 @@ const MODIFIED = /^(C|M)-(.+)$/su;
  * @throws {EvershellError} `BAD_ARGUMENT` for a name that is none of these
  */
 export function keyBytes(name: string, applicationCursorKeys: boolean): string {
-  const known = ALIASES[name] ?? name;
-  const fixed = FIXED[known];
+  const known = ALIASES.get(name) ?? name;
+  const fixed = FIXED.get(known);
   if (fixed !== undefined) return fixed;
-  const cursor = CURSOR[known];
+  const cursor = CURSOR.get(known);
   if (cursor !== undefined) return (applicationCursorKeys ? "\x1bO" : "\x1b[") + cursor;
   const [, modifier, key = ""] = MODIFIED.exec(known) ?? [];
   if (modifier === "M") return `\x1b${keyBytes(key, applicationCursorKeys)}`;
@@ -72,17 +78,16 @@ export function keyBytes(name: string, applicationCursorKeys: boolean): string {
 function control(key: string, name: string): string {
   if (key === "Space") return "\0";
   if (key === "?") return "\x7f";
-  const code = key.toUpperCase().charCodeAt(0);
-  if (key.length !== 1 || code < 0x40 || code > 0x5f) throw unknownKey(name);
-  return String.fromCharCode(code & 0x1f);
+  if (!/^[@-_a-z]$/.test(key)) throw unknownKey(name);
+  return String.fromCharCode(key.charCodeAt(0) & 0x1f);
 }
 
 function unknownKey(name: string): EvershellError {
   return new EvershellError(
     "BAD_ARGUMENT",
     `there is no key ${JSON.stringify(name)}: use one character, C-x or M-x, or one of ${[
-      ...Object.keys(FIXED),
-      ...Object.keys(CURSOR),
+      ...FIXED.keys(),
+      ...CURSOR.keys(),
     ].join(", ")}`,
   );
 }

@@ -3,15 +3,13 @@
  * is kept, among prompts, the echo of our lines and traces of our words, which are not.
  */
 
-import { AppendOnlyReader } from "./append-only.ts";
+import { NO_BYTES } from "./bytes.ts";
 import { Clip } from "./clip.ts";
-import type { PromptNature } from "./marks.ts";
+import { Echo } from "./echo.ts";
+import { TextStripper } from "./text-stripper.ts";
 
-/** Late output kept until someone asks; of more, the end is kept. */
-const MAX_CHARS = 16_000;
-
-/** A prompt that cannot be marked is taken to be complete after so long a silence. */
-const PROMPT_QUIET_MS = 100;
+/** Characters of late output that are kept until a command starts; of more, the end is kept. */
+export const MAX_BACKGROUND_CHARS = 16_000;
 
 /** Prompt text that is looked through for job notices. */
 const MAX_PROMPT_CHARS = 64 * 1024;
@@ -19,150 +17,101 @@ const MAX_PROMPT_CHARS = 64 * 1024;
 /** `[1]+  Done   sleep 1`, as bash prints it before a prompt. */
 const JOB_NOTICE = /^\[\d+\][-+ ] .*$/gm;
 
-/** A prompt that is being printed. */
-interface Prompt {
-  /** Our mark will tell its end. */
-  readonly marked: boolean;
-  text: string;
-  lastAt: number;
-}
-
 /** Collects late output. */
 export class Late {
-  readonly #now: () => number;
-  #clip = new Clip(MAX_CHARS, "tail");
-  /** Until the prompt is complete, only notices about jobs are kept. */
-  #prompt: Prompt | null = null;
-  /** The echo of our lines, from their typing on. */
+  #clip = new Clip(MAX_BACKGROUND_CHARS, "tail");
+  #stripper = new TextStripper();
+  /** A prompt is being printed: of its text, only notices about jobs are kept. */
+  #inPrompt = false;
+  #promptText = "";
+  /** From the typing of a line until the command starts. */
   #echo: Echo | null = null;
-  /** Output among the echo, if the lines were taken as they were typed. */
-  #besideEcho = "";
-  /** From the begin mark on our words run, and traces of them may be shown. */
-  #wordsRun = false;
-  #verbose = false;
-
-  /** @param now monotonic clock in milliseconds */
-  constructor(now: () => number) {
-    this.#now = now;
-  }
+  /** What comes is not output: traces of our words, or of the set-up. */
+  #deaf = false;
+  #noisy = false;
 
   push(bytes: Uint8Array): void {
-    if (this.#wordsRun) return;
-    const text = plainText(this.#echo?.remove(bytes) ?? bytes);
-    if (text === "") return;
-    if (this.#prompt !== null && this.#isQuietAfter(this.#prompt)) this.afterPrompt();
-    if (this.#prompt === null) {
-      if (this.#echo === null) this.#clip.push(text);
-      else this.#besideEcho = (this.#besideEcho + text).slice(-MAX_PROMPT_CHARS);
-      return;
-    }
-    this.#prompt.lastAt = this.#now();
-    this.#prompt.text = (this.#prompt.text + text).slice(-MAX_PROMPT_CHARS);
+    if (this.#deaf) return;
+    if (this.#echo !== null) this.#echo.push(bytes, this.#inPrompt);
+    else this.#take(bytes, this.#inPrompt);
   }
 
   /**
-   * A command is over, and a prompt of this nature follows.
+   * A command is over.
    *
-   * @param verbose the shell will repeat the lines that we type next
+   * @param bare nothing is printed before the prompt (by PROMPT_COMMAND)
+   * @param noisy the shell may show something of its own when it reads the next command
    */
-  afterEnd(nature: PromptNature, verbose: boolean): void {
-    this.#wordsRun = false;
-    this.#verbose = verbose;
-    this.#prompt =
-      nature === "bare" ? null : { marked: nature === "marked", text: "", lastAt: this.#now() };
-  }
-
-  /** The prompt is complete. */
-  afterPrompt(): void {
-    const notices = this.#prompt?.text.match(JOB_NOTICE) ?? [];
-    for (const notice of notices) this.#clip.push(`${notice.trimEnd()}\n`);
-    this.#prompt = null;
-  }
-
-  /** These bytes are being typed and will be echoed. */
-  afterTyping(line: Uint8Array): void {
-    this.#echo = new Echo(line);
-    if (this.#prompt !== null && this.#isQuietAfter(this.#prompt)) this.afterPrompt();
-    this.#wordsRun = this.#verbose;
-  }
-
-  /** Our set-up is being typed; until the shell is ready it does our bidding. */
-  afterSetUp(): void {
-    this.afterPrompt();
-    this.#besideEcho = "";
-    this.#wordsRun = true;
-  }
-
-  /** The shell has read all that was typed; until the start mark it does our bidding. */
-  afterBegin(): Echo | null {
-    const echo = this.#echo;
+  afterEnd(bare: boolean, noisy: boolean): void {
+    this.#deaf = false;
     this.#echo = null;
-    this.#wordsRun = true;
-    this.afterPrompt();
-    this.#clip.push(this.#besideEcho);
-    this.#besideEcho = "";
-    return echo;
+    this.#noisy = noisy;
+    this.#stripper = new TextStripper();
+    this.#inPrompt = !bare;
   }
 
-  /** What came since the last call. */
-  take(): string {
+  /** The mark at the beginning of a prompt has come. */
+  afterPromptStart(): void {
+    this.#inPrompt = true;
+  }
+
+  /** The mark at the end of a prompt has come. */
+  afterPrompt(): void {
+    this.#inPrompt = false;
+  }
+
+  /** This line is about to be typed, and will be echoed. */
+  beforeTyping(line: Uint8Array): void {
+    this.#echo = new Echo(line);
+    this.#deaf = this.#noisy;
+  }
+
+  /** Our set-up is about to be typed: until the shell is ready, nothing is output. */
+  beforeSetUp(): void {
+    this.#echo = null;
+    this.#deaf = true;
+  }
+
+  /**
+   * The shell has read the line, and is about to run it.
+   *
+   * @param noisy traces of our words may be shown until the command starts
+   */
+  afterBegin(noisy: boolean): void {
+    this.#inPrompt = false;
+    if (noisy) this.#deaf = true;
+  }
+
+  /** The command starts: what came before, and what of its line has not been echoed. */
+  afterStart(): { readonly output: string; readonly restOfEcho: Uint8Array } {
+    const { others, rest } = this.#echo?.split() ?? { others: [], rest: NO_BYTES };
+    this.#echo = null;
+    for (const { bytes, ofPrompt } of others) this.#take(bytes, ofPrompt);
+    this.#keepNotices();
+    return { output: this.#output(), restOfEcho: rest };
+  }
+
+  #take(bytes: Uint8Array, ofPrompt: boolean): void {
+    const text = this.#stripper.strip(bytes);
+    if (ofPrompt) {
+      this.#promptText = (this.#promptText + text).slice(-MAX_PROMPT_CHARS);
+      return;
+    }
+    this.#keepNotices();
+    this.#clip.push(text);
+  }
+
+  #keepNotices(): void {
+    if (this.#promptText === "") return;
+    const notices = this.#promptText.match(JOB_NOTICE) ?? [];
+    for (const notice of notices) this.#clip.push(`${notice.trimEnd()}\n`);
+    this.#promptText = "";
+  }
+
+  #output(): string {
     const { text, shownChars, totalChars } = this.#clip.finish();
-    this.#clip = new Clip(MAX_CHARS, "tail");
+    this.#clip = new Clip(MAX_BACKGROUND_CHARS, "tail");
     const left = totalChars - shownChars;
     return left === 0 ? text : `[… ${left} characters left out …]\n${text}`;
   }
-
-  /** A prompt without our mark is complete when it has been silent for a while. */
-  #isQuietAfter(prompt: Prompt): boolean {
-    return !prompt.marked && prompt.text !== "" && this.#now() - prompt.lastAt > PROMPT_QUIET_MS;
-  }
 }
-
-/**
- * The echo of what we typed. It is known byte by byte, and other output may come between any two of them; so
- * each byte that is the next one of the echo is taken for it, and all others are output.
- */
-export class Echo {
-  readonly #line: Uint8Array;
-  #at = 0;
-
-  constructor(line: Uint8Array) {
-    this.#line = line;
-  }
-
-  /** The bytes that are not echo. */
-  remove(bytes: Uint8Array): Uint8Array {
-    const others = new Uint8Array(bytes.length);
-    let length = 0;
-    for (const byte of bytes) {
-      if (byte === this.#line[this.#at]) this.#at++;
-      else others[length++] = byte;
-    }
-    return others.subarray(0, length);
-  }
-
-  /** What has not been echoed yet. */
-  get rest(): Uint8Array {
-    return this.#line.subarray(this.#at);
-  }
-}
-
-/** The text of bytes, with all sequences left out. */
-function plainText(bytes: Uint8Array): string {
-  if (bytes.length === 0) return "";
-  const text = new AppendOnlyReader().read(bytes);
-  if (text !== null) return new TextDecoder().decode(text);
-  return stripSequences(new TextDecoder().decode(bytes));
-}
-
-/** For output that paints where there is no screen to see it on. */
-function stripSequences(text: string): string {
-  return text.replace(ERASED, "").replace(SEQUENCE, "");
-}
-
-/** How the terminal echoes that typed characters are discarded. */
-const ERASED = /(?:\x08 \x08)+/g;
-
-/** ECMA-48: control sequences, control strings, other escape sequences, and controls without effect on text. */
-const SEQUENCE =
-  /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x18\x1a\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00-\x08\x0b-\x1f\x7f]/g;

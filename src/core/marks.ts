@@ -33,22 +33,24 @@ export type Mark =
       readonly kind: "end";
       readonly id: string;
       readonly status: number;
-      readonly prompt: PromptNature;
-      /** `set -v` is on: the shell repeats the lines that it reads. */
-      readonly verbose: boolean;
+      /** Nothing is printed before the next prompt (by PROMPT_COMMAND). */
+      readonly bare: boolean;
       /** The working directory, if it is another than at the last end. */
       readonly cwd: string | null;
     }
-  /** A shell with this process id shows its prompt, after a command with this status. */
+  /** A shell with this process id begins to show a prompt of the user's. */
+  | { readonly kind: "promptStart"; readonly pid: number }
+  /** A shell with this process id has shown its prompt, after a command with this status. */
   | { readonly kind: "prompt"; readonly pid: number; readonly status: number };
 
-/**
- * What the shell prints between the end of a command and reading the next: `bare`, nothing of its own;
- * `marked`, perhaps text, then the prompt mark; `foreign`, the user's prompt without our mark.
- */
-export type PromptNature = "bare" | "marked" | "foreign";
-
-const KIND_OF_LETTER = { R: "ready", B: "begin", S: "start", E: "end", P: "prompt" } as const;
+const KIND_OF_LETTER = {
+  R: "ready",
+  B: "begin",
+  S: "start",
+  E: "end",
+  Q: "promptStart",
+  P: "prompt",
+} as const;
 
 /** The mark up to its kind and fields, with the escapes of a shell that prints it (`\033`, `\a`). */
 export function markInShell(nonce: string, kindAndFields: string): string {
@@ -61,6 +63,7 @@ export function parseMark(body: string): Mark | null {
   const kind = KIND_OF_LETTER[letter as keyof typeof KIND_OF_LETTER];
   switch (kind) {
     case "ready":
+    case "promptStart":
       return { kind, pid: Number(first) };
     case "prompt":
       return { kind, pid: Number(first), status: Number(status) };
@@ -72,8 +75,7 @@ export function parseMark(body: string): Mark | null {
         kind,
         id: first,
         status: Number(status),
-        prompt: flags.includes("b") ? "bare" : flags.includes("m") ? "marked" : "foreign",
-        verbose: flags.includes("v"),
+        bare: flags.includes("b"),
         cwd: unquote(path.join(";")),
       };
     default:

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { RcFiles } from "./bash.ts";
 import type { Keep } from "./clip.ts";
 import { EvershellError } from "./errors.ts";
-import type { OnOutput } from "./live-view.ts";
+import type { OnOutput } from "./watcher.ts";
 
 /** What happens to the shell when a command has to be stopped. */
 export type StopPolicy =
@@ -78,6 +78,12 @@ const cells = v.pipe(
 
 const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
 
+const envName = v.pipe(v.string(), v.regex(/^[^=\0]+$/, 'must have names without "=" and NUL'));
+const envValue = v.pipe(
+  v.string("must be a string or undefined"),
+  v.regex(/^[^\0]*$/, "must be without NUL"),
+);
+
 const oneOf = <const T extends readonly string[]>(...options: T): v.PicklistSchema<T, string> =>
   v.picklist(options, `must be ${options.map((option) => JSON.stringify(option)).join(" or ")}`);
 
@@ -100,7 +106,7 @@ const runEntries = {
 const shellSchema = v.strictObject({
   ...runEntries,
   cwd: v.optional(text),
-  env: v.optional(v.record(v.string(), v.optional(v.string("must be a string or undefined"))), {}),
+  env: v.optional(v.record(envName, v.optional(envValue)), {}),
   cols: v.optional(cells, 120),
   rows: v.optional(cells, 40),
   rc: v.optional(oneOf("none", "user"), "none"),
@@ -162,6 +168,13 @@ export interface ResolvedWaitOptions {
 /** @throws {EvershellError} `BAD_OPTION` */
 export function resolveShellOptions(options: ShellOptions): ResolvedShellOptions {
   return parse(shellSchema, options, "openShell");
+}
+
+const sizeSchema = v.strictObject({ cols: cells, rows: cells });
+
+/** @throws {EvershellError} `BAD_OPTION` */
+export function resolveSize(size: { cols: number; rows: number }): { cols: number; rows: number } {
+  return parse(sizeSchema, size, "resize");
 }
 
 /** @throws {EvershellError} `BAD_OPTION` */

@@ -29,7 +29,8 @@ export type Fact =
   | "ended"
   /** The prompt is there without an end: the command was interrupted. */
   | "interrupted"
-  /** The prompt is complete. */
+  /** A prompt begins, and is complete. */
+  | "prompting"
   | "prompted"
   /** The prompt is there again and the command was not taken. */
   | "refused"
@@ -58,8 +59,10 @@ export function step(phase: Phase, event: PhaseEvent, pid: number | null): [Phas
         : [phase, null];
     case "end":
       return (phase.at === "running" || phase.at === "begun") && phase.id === event.id
-        ? [{ at: "idle", promptDue: event.prompt !== "foreign" }, "ended"]
+        ? [{ at: "idle", promptDue: true }, "ended"]
         : [phase, null];
+    case "promptStart":
+      return [phase, event.pid === pid ? "prompting" : null];
     case "prompt":
       return event.pid === pid ? prompted(phase) : [phase, null];
   }

@@ -11,14 +11,17 @@ export interface PtyExit {
 }
 
 /** Signals that can be sent to the foreground process group of a terminal. */
-export type SignalName =
-  | "SIGINT"
-  | "SIGTERM"
-  | "SIGKILL"
-  | "SIGTSTP"
-  | "SIGHUP"
-  | "SIGQUIT"
-  | "SIGCONT";
+export const SIGNAL_NAMES: readonly [
+  "SIGINT",
+  "SIGTERM",
+  "SIGKILL",
+  "SIGTSTP",
+  "SIGHUP",
+  "SIGQUIT",
+  "SIGCONT",
+] = ["SIGINT", "SIGTERM", "SIGKILL", "SIGTSTP", "SIGHUP", "SIGQUIT", "SIGCONT"];
+
+export type SignalName = (typeof SIGNAL_NAMES)[number];
 
 /** What to start, and who hears its output. */
 export interface PtyRequest {
@@ -46,10 +49,13 @@ export interface Pty {
 
   /**
    * Sends bytes as if typed. Resolves when the kernel has taken all of them, in the order of the calls.
+   *
+   * @param until when it is aborted, what the kernel has not taken is dropped
    * @throws {EvershellError} `CLOSED` once the process has ended or the PTY was closed, also for the
-   * rest of a write that was under way; `BUSY` when more than 16 MiB wait to be taken.
+   * rest of a write that was under way; `NOT_RUNNING` if `until` was aborted before all was taken; `BUSY` when
+   * more than 16 MiB wait to be taken.
    */
-  write(bytes: Uint8Array): Promise<void>;
+  write(bytes: Uint8Array, until?: AbortSignal): Promise<void>;
 
   /** Sets the size in cells. After the end of the process it does nothing. */
   resize(cols: number, rows: number): void;
@@ -69,7 +75,8 @@ export interface Pty {
 
   /**
    * Ends every process of the session (HUP, then TERM, then KILL), frees the terminal, and resolves
-   * when nothing is left. May be called at any time and more than once. Never rejects.
+   * when nothing is left, or nothing more can be done. May be called at any time and more than once. Never
+   * rejects. What the process still prints is dropped.
    */
   close(): Promise<void>;
 }
@@ -80,6 +87,10 @@ export interface PtyState {
   readonly stopped: boolean;
   /** Its process group is the foreground group of the terminal: no other program has the terminal. */
   readonly foreground: boolean;
+  /** The foreground process group; -1 if there is none. */
+  readonly foregroundGroup: number;
+  /** SIGINT ends the leader of that group, which neither catches nor ignores it. */
+  readonly interruptible: boolean;
   /** It is in the foreground and blocked in a read of the terminal, with nothing to read. */
   readonly reading: boolean;
 }

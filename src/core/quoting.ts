@@ -43,11 +43,16 @@ const NAMED: Readonly<Record<string, string>> = {
 
 /** Decodes escapes; runs of octal ones are bytes of UTF-8 (bash writes them so in the C locale). */
 function decodeAnsiC(body: string): string {
-  return body
-    .replace(/(?:\\[0-7]{3})+/g, (run) =>
-      new TextDecoder().decode(
-        Uint8Array.from(run.slice(1).split("\\"), (octal) => parseInt(octal, 8)),
-      ),
-    )
-    .replace(/\\([\s\S])/g, (_, char: string) => NAMED[char] ?? char);
+  return body.replace(
+    /((?:\\[0-7]{3})+)|\\([\s\S])/g,
+    (_, octals: string | undefined, char: string) =>
+      octals === undefined ? (NAMED[char] ?? char) : decodeOctals(octals),
+  );
+}
+
+function decodeOctals(octals: string): string {
+  const bytes = octals.slice(1).split("\\");
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(
+    Uint8Array.from(bytes, (octal) => Number.parseInt(octal, 8)),
+  );
 }

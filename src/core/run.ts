@@ -3,10 +3,11 @@
 import type { Clipped, Keep } from "./clip.ts";
 import { defer } from "./deferred.ts";
 import { foreignEnding } from "./foreign-ending.ts";
-import { LiveView, type OnOutput } from "./live-view.ts";
+import type { ResolvedRunOptions, StopPolicy } from "./options.ts";
 import type { Screen, ScreenView } from "./screen.ts";
 import { Span } from "./span.ts";
 import type { Spill } from "./spill.ts";
+import { Watcher } from "./watcher.ts";
 
 /** How a command ended, or why a result comes before its end. */
 export type RunEnd =
@@ -47,7 +48,7 @@ export interface RunResult {
   readonly end: RunEnd;
   /** Set if `output` is not all of it. */
   readonly clip: ClipInfo | null;
-  /** Output of earlier background jobs that came before this command started. */
+  /** Output of earlier background jobs that came before this command started; the last 16 000 characters. */
   readonly background: string;
   /** The shell's working directory after the command; null when unknown. */
   readonly cwd: string | null;
@@ -60,9 +61,7 @@ export interface RunParts {
   readonly id: string;
   readonly number: number;
   readonly command: string;
-  readonly maxOutputChars: number;
-  readonly keep: Keep;
-  readonly onOutput: OnOutput | null;
+  readonly options: ResolvedRunOptions;
   readonly spill: Spill;
   readonly now: () => number;
   /** A blank page of the shell's screen. */
@@ -76,15 +75,23 @@ export class Run {
   readonly command: string;
   /** Late output that came before the command started; the next result brings it. */
   background = "";
+  readonly #begun = defer<boolean>();
   readonly #ended = defer<RunEnd>();
+  /** Made when somebody asks: most commands get no input. */
+  #over: AbortController | null = null;
+  readonly timeoutMs: number | null;
+  readonly onTimeout: StopPolicy;
+  readonly onAbort: StopPolicy;
   readonly #span: Span;
   readonly #spill: Spill;
   readonly #keep: Keep;
-  readonly #view: LiveView | null;
+  readonly #watcher: Watcher | null;
   readonly #now: () => number;
   readonly #startedAt: number;
-  #outputBytes = 0;
   #timedOut = false;
+  #shellEnded = false;
+  /** Resolves when a slow watcher must not hold the command up any more. */
+  readonly #released = defer<void>();
   #endedAt: number | null = null;
   /** Someone was told where the complete output is. */
   #spillTold = false;
@@ -93,12 +100,21 @@ export class Run {
     this.id = parts.id;
     this.number = parts.number;
     this.command = parts.command;
-    this.#span = new Span(parts.screen, parts.maxOutputChars, parts.keep);
+    const { timeoutMs, onTimeout, onAbort, maxOutputChars, keep, onOutput } = parts.options;
+    this.timeoutMs = timeoutMs;
+    this.onTimeout = onTimeout;
+    this.onAbort = onAbort;
+    this.#span = new Span(parts.screen, maxOutputChars, keep);
     this.#spill = parts.spill;
-    this.#keep = parts.keep;
-    this.#view = parts.onOutput && new LiveView(parts.onOutput);
+    this.#keep = keep;
+    this.#watcher = onOutput && new Watcher(onOutput);
     this.#now = parts.now;
     this.#startedAt = parts.now();
+  }
+
+  /** Whether the shell has taken the command; false if it ended before. */
+  get begun(): Promise<boolean> {
+    return this.#begun.promise;
   }
 
   /** Settles when the command has ended; rejects if it could not be run. */
@@ -106,30 +122,55 @@ export class Run {
     return this.#ended.promise;
   }
 
-  /** How much output has come. */
-  get outputBytes(): number {
-    return this.#outputBytes;
+  /** Resolves when the command has ended, or could not be run. */
+  get settled(): Promise<void> {
+    return this.#ended.promise.then(noop, noop);
+  }
+
+  /** Aborted when the command is over. */
+  get overSignal(): AbortSignal {
+    this.#over ??= new AbortController();
+    if (this.over) this.#over.abort();
+    return this.#over.signal;
   }
 
   get over(): boolean {
     return this.#endedAt !== null;
   }
 
+  /** The command ended because the shell did. */
+  get shellEnded(): boolean {
+    return this.#shellEnded;
+  }
+
+  /** The shell has taken the command. */
+  begin(): void {
+    this.#begun.resolve(true);
+  }
+
   /** Takes output. Where it returns a promise, that is to be awaited before more comes. */
   push(bytes: Uint8Array): void | Promise<void> {
-    this.#outputBytes += bytes.length;
     this.#span.push(bytes);
     const spilled = this.#spill.push(bytes);
-    const heard = this.#view?.push(bytes);
-    if (spilled || heard) return Promise.all([spilled, heard]).then(() => undefined);
+    const heard = this.#watcher?.push(bytes);
+    if (spilled || heard) {
+      return Promise.race([Promise.all([spilled, heard]).then(noop), this.#released.promise]);
+    }
+  }
+
+  /** The command is being stopped: whoever watches it holds it up no longer. */
+  release(): void {
+    this.#released.resolve();
   }
 
   end(end: RunEnd): void {
     if (this.over) return;
     this.#endedAt = this.#now();
+    this.#shellEnded = end.kind === "shellExited";
     const foreign = foreignEnding(end, this.command);
     this.#span.end(foreign);
-    this.#view?.end(foreign);
+    this.#watcher?.end(foreign);
+    this.#settle();
     this.#ended.resolve(
       this.#timedOut ? { kind: "timedOut", shellKept: end.kind !== "shellExited" } : end,
     );
@@ -138,12 +179,14 @@ export class Run {
   /** The command is being stopped because its time is over: whatever ends it now, it timed out. */
   timeOut(): void {
     this.#timedOut = true;
+    this.release();
   }
 
   /** The command could not be run. */
   fail(error: unknown): void {
     if (this.over) return;
     this.#endedAt = this.#now();
+    this.#settle();
     this.#ended.reject(error);
   }
 
@@ -167,6 +210,12 @@ export class Run {
     return this.#span.view();
   }
 
+  #settle(): void {
+    this.#begun.resolve(false);
+    this.#over?.abort();
+    this.release();
+  }
+
   async #clipInfo({ shownChars, totalChars }: Clipped): Promise<ClipInfo | null> {
     if (shownChars === totalChars) return null;
     const spillPath = await this.#spill.path();
@@ -178,6 +227,10 @@ export class Run {
       lostPrefix: this.#keep === "tail" && spillPath === null,
     };
   }
+}
+
+function noop(): void {
+  // For promises of which only the settling counts.
 }
 
 /** Milliseconds without the digits that no clock has. */

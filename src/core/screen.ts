@@ -20,17 +20,26 @@ export interface ScreenView {
 }
 
 /**
- * Bytes are parsed in pieces of this size. Each byte scrolls at most one row away, so no row leaves the
- * scrollback before it has been taken; and a call costs 9 µs, far less than the parsing.
+ * Bytes are parsed in pieces of this size. A byte scrolls at most one row away (but for REP, see MAX_COUNT), so no
+ * row leaves the scrollback before it has been taken; and a call costs 9 µs, far less than the parsing.
  */
-const PIECE_BYTES = 1000;
-const SCROLLBACK_ROWS = 4 * PIECE_BYTES;
+const PIECE_BYTES = 500;
+const SCROLLBACK_ROWS = 2 * PIECE_BYTES;
+
+/** SU, SD, IL, DL, REP, CHT and CBT, which xterm carries out count by count. */
+const COUNTED = ["S", "T", "L", "M", "b", "I", "Z"];
+
+/** A larger count than any screen has rows or columns is ignored: a few bytes could keep the host busy for hours. */
+const MAX_COUNT = 1000;
+
+/** CAN makes the parser give up an unfinished sequence. */
+const CAN = Uint8Array.of(0x18);
 
 /** One page of a terminal: it starts blank, and what scrolls off its top is handed out once. */
 export class Screen {
   readonly #terminal: Terminal;
-  /** The first row that has not been handed out; undefined for the first of the page. */
-  #next: IMarker | undefined;
+  /** The last row that has been handed out; undefined if none of the page has. */
+  #handedOut: IMarker | undefined;
   #scrolledOff = "";
 
   /** @param onReply gets what the terminal answers to a program's queries */
@@ -39,11 +48,15 @@ export class Screen {
       cols,
       rows,
       scrollback: SCROLLBACK_ROWS,
-      // The kernel's output processing is off (see startCommand): LF is to return the cursor too.
       convertEol: true,
       allowProposedApi: true,
       // It would report each malformed sequence of a program on the host's console.
       logLevel: "off",
+    });
+    // The kernel's output processing is off (see startCommand), so LF is to return the cursor too; but a program with
+    // a screen of its own is in raw mode, and means LF as it stands.
+    this.#terminal.buffer.onBufferChange((buffer) => {
+      this.#terminal.options.convertEol = buffer.type === "normal";
     });
     // The empty data are those of #parseNow.
     this.#terminal.onData((answer) => answer !== "" && onReply(answer));
@@ -52,6 +65,9 @@ export class Screen {
       if (params[0] === 3) this.#takeScrolledOff();
       return false;
     });
+    for (const final of COUNTED) {
+      this.#terminal.parser.registerCsiHandler({ final }, ([count]) => Number(count) > MAX_COUNT);
+    }
     this.#terminal.parser.registerEscHandler({ final: "c" }, () => {
       // RIS makes a new page, and markers stay behind with a meaningless line.
       this.#takeScrolledOff();
@@ -100,13 +116,11 @@ export class Screen {
 
   /** A blank page: modes, character sets, margins and the scrollback of the one before are gone. */
   turnPage(): void {
+    this.#parseNow(CAN);
     this.#terminal.reset();
+    this.#terminal.options.convertEol = true;
     this.#forgetMarker();
     this.#scrolledOff = "";
-  }
-
-  close(): void {
-    this.#terminal.dispose();
   }
 
   /**
@@ -125,17 +139,20 @@ export class Screen {
     const from = this.#nextRow();
     if (buffer.baseY <= from) return;
     this.#scrolledOff += rowsText(buffer, from, buffer.baseY);
-    this.#next?.dispose();
-    this.#next = this.#terminal.registerMarker(-buffer.cursorY);
+    // Not on a visible row: erasing that would dispose the marker.
+    this.#handedOut?.dispose();
+    this.#handedOut = this.#terminal.registerMarker(-buffer.cursorY - 1);
   }
 
   #nextRow(): number {
-    return this.#next === undefined || this.#next.isDisposed ? 0 : this.#next.line;
+    return this.#handedOut === undefined || this.#handedOut.isDisposed
+      ? 0
+      : this.#handedOut.line + 1;
   }
 
   #forgetMarker(): void {
-    this.#next?.dispose();
-    this.#next = undefined;
+    this.#handedOut?.dispose();
+    this.#handedOut = undefined;
   }
 }
 
@@ -143,7 +160,8 @@ export class Screen {
 function rowsText(buffer: IBuffer, from: number, to: number): string {
   let text = "";
   for (let row = from; row < to; row++) {
-    const wraps = buffer.getLine(row + 1)?.isWrapped === true;
+    // Beyond the end, a full buffer gives its first row.
+    const wraps = row + 1 < buffer.length && buffer.getLine(row + 1)?.isWrapped === true;
     text += wraps ? wrappedRowText(buffer, row) : `${rowText(buffer, row)}\n`;
   }
   return text;

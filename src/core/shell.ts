@@ -1,10 +1,11 @@
 /** The public shell: commands in order, what ends them, and a fresh bash when one is gone. */
 
 import { checkText } from "./bash.ts";
+import { defer } from "./deferred.ts";
 import { type Environment, shellEnvironment } from "./environment.ts";
 import { aborted, EvershellError } from "./errors.ts";
 import { keyBytes } from "./keys.ts";
-import { LiveBash } from "./live.ts";
+import { LiveBash } from "./live-bash.ts";
 import {
   type ResolvedRunOptions,
   type ResolvedShellOptions,
@@ -12,12 +13,13 @@ import {
   type RunOptions,
   resolveRunOptions,
   resolveShellOptions,
+  resolveSize,
   resolveWaitOptions,
   type ShellOptions,
   type StopPolicy,
   type WaitOptions,
 } from "./options.ts";
-import type { PtyExit, SignalName } from "./pty.ts";
+import { type PtyExit, SIGNAL_NAMES, type SignalName } from "./pty.ts";
 import { Run, type RunEnd, type RunResult } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ScreenView } from "./screen.ts";
@@ -60,7 +62,8 @@ export interface Shell extends AsyncDisposable {
   /**
    * Types into the command in flight: text as it is, or keys by name (`Enter`, `C-c`, `Up`). Resolves when
    * the terminal has taken the input.
-   * @throws {EvershellError} `NOT_RUNNING` if no command is in flight; `BAD_ARGUMENT` for an unknown key
+   * @throws {EvershellError} `NOT_RUNNING` if no command is in flight, or it ended before all was taken;
+   * `BAD_ARGUMENT` for an unknown key; `BUSY` if more than 16 MiB wait to be taken; `CLOSED` if bash ended
    */
   write(input: string | { readonly keys: readonly string[] }): Promise<void>;
 
@@ -69,7 +72,7 @@ export interface Shell extends AsyncDisposable {
 
   /**
    * Signals the foreground process group. Resolves to false if there is none to signal.
-   * @throws {EvershellError} `NOT_RUNNING` if no command is in flight
+   * @throws {EvershellError} `NOT_RUNNING` if no command is in flight; `BAD_ARGUMENT` for another name
    */
   signal(name: SignalName): Promise<boolean>;
 
@@ -79,7 +82,10 @@ export interface Shell extends AsyncDisposable {
    */
   resize(cols: number, rows: number): void;
 
-  /** The visible screen as the command in flight, or the last one, has left it. */
+  /**
+   * The visible screen as the command in flight, or the last one, has left it.
+   * @throws {EvershellError} `CLOSED`
+   */
   screen(): ScreenView;
 
   /** Calls the listener each time that a bash of this shell ends. Returns a function that ends this. */
@@ -106,20 +112,20 @@ class PersistentShell implements Shell {
   readonly #options: ResolvedShellOptions;
   readonly #env: Environment;
   readonly #cwd: string;
-  readonly #bash: string;
   readonly #shelf: SpillShelf;
   readonly #turns = new Turns();
   readonly #exitListeners = new Set<(exit: PtyExit) => void>();
-  #size: { cols: number; rows: number };
+  #size: { readonly cols: number; readonly rows: number };
+  /** The bash that takes commands; it may still be opening. */
+  #bash: Promise<LiveBash> | null = null;
+  /** The same once it is open, also after it has ended: its last page is shown. */
   #live: LiveBash | null = null;
-  /** The command whose result is being waited for. */
-  #run: Run | null = null;
-  /** The command that a result left running, and its timeout. */
-  #left: Run | null = null;
+  /** Settles when every bash that ended or was closed is gone with all of its session. */
+  #gone: Promise<unknown> = Promise.resolve();
+  /** The command in flight, or that a result left running and whose end has not been fetched. */
+  #flight: Flight | null = null;
   #runs = 0;
-  /** Settles when the last bash that was closed is gone. */
-  #resetting: Promise<void> = Promise.resolve();
-  #closed = false;
+  #closed: EvershellError | null = null;
 
   constructor(runtime: Runtime, options: ResolvedShellOptions) {
     this.#runtime = runtime;
@@ -127,53 +133,53 @@ class PersistentShell implements Shell {
     this.#size = { cols: options.cols, rows: options.rows };
     this.#env = shellEnvironment(runtime.environment(), runtime.locale, options.env);
     this.#cwd = runtime.resolveCwd(options.cwd ?? runtime.workingDirectory());
-    this.#bash = runtime.findBash(options.bash, this.#env);
     this.#shelf = new SpillShelf(runtime.openSpillStore(options.spillDir ?? null));
   }
 
   get pid(): number | null {
-    return this.#live?.pid ?? null;
+    return this.#live?.usable ? this.#live.pid : null;
   }
 
   async run(command: string, options: RunOptions = {}): Promise<RunResult> {
     checkCommand(command);
     const resolved = resolveRunOptions(options, this.#options);
-    this.#refuseIfLeft();
+    if (this.#closed !== null) throw this.#closed;
+    // While somebody waits for its result, a command has the turn, and this one queues behind it.
+    if (!this.#turns.taken) this.#refuseIfLeft();
     return this.#turns.take(() => this.#runInTurn(command, resolved), resolved.signal);
   }
 
   async wait(options: WaitOptions = {}): Promise<RunResult> {
     const resolved = resolveWaitOptions(options);
-    return this.#turns.take(() => {
-      if (this.#left === null) throw notRunning("wait");
-      return this.#follow(this.#left, resolved, this.#options.onAbort);
+    return this.#turns.take(async () => {
+      if (this.#flight === null) throw notRunning("wait");
+      return this.#follow(this.#flight, resolved);
     }, resolved.signal);
   }
 
   async write(input: string | { readonly keys: readonly string[] }): Promise<void> {
-    const live = this.#inFlight("write");
-    const text = typeof input === "string" ? input : this.#keys(input.keys, live);
-    await live.write(new TextEncoder().encode(text));
+    const { run, live } = this.#running("write");
+    await live.write(run, new TextEncoder().encode(inputText(input, live)));
   }
 
   async interrupt(): Promise<void> {
-    if (this.#currentRun() !== null) await this.#live?.interrupt();
+    const flight = this.#flight;
+    if (flight !== null && !flight.run.over) await flight.live.interrupt(flight.run);
   }
 
   async signal(name: SignalName): Promise<boolean> {
-    return this.#inFlight("signal").signal(name);
+    checkSignal(name);
+    return this.#running("signal").live.signal(name);
   }
 
   resize(cols: number, rows: number): void {
-    const size = resolveShellOptions({ cols, rows });
-    this.#size = { cols: size.cols, rows: size.rows };
-    this.#live?.resize(size.cols, size.rows);
+    this.#size = resolveSize({ cols, rows });
+    if (this.#live?.usable) this.#live.resize(this.#size);
   }
 
   screen(): ScreenView {
-    if (this.#live === null)
-      throw new EvershellError("CLOSED", "screen: there is no bash; run a command to open one");
-    return this.#live.view();
+    if (this.#closed !== null) throw this.#closed;
+    return this.#live?.view() ?? blankView(this.#size);
   }
 
   onExit(listener: (exit: PtyExit) => void): () => void {
@@ -182,8 +188,11 @@ class PersistentShell implements Shell {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#reset();
+    this.#closed ??= closed("the shell was closed");
+    // A bash that does not come up closes itself.
+    const live = await this.#bash?.catch(() => null);
+    if (live) await this.#closeBash(live);
+    await this.#gone;
     await this.#shelf.close();
   }
 
@@ -191,131 +200,129 @@ class PersistentShell implements Shell {
     await this.close();
   }
 
-  /** Opens a bash if there is none. */
+  /** The bash that takes commands; a fresh one if there is none. */
   async open(): Promise<LiveBash> {
-    if (this.#closed) throw closed("the shell was closed");
-    if (this.#live !== null) return this.#live;
+    if (this.#closed !== null) throw this.#closed;
+    if (this.#bash !== null && (this.#live === null || this.#live.usable)) return this.#bash;
+    this.#live = null;
+    this.#bash = this.#openBash();
+    try {
+      return await this.#bash;
+    } catch (error) {
+      this.#bash = null;
+      throw error;
+    }
+  }
+
+  async #openBash(): Promise<LiveBash> {
+    const size = this.#size;
     const live = await LiveBash.open({
       runtime: this.#runtime,
-      options: { ...this.#options, ...this.#size },
-      bash: this.#bash,
-      cwd: this.#cwd,
+      options: { ...this.#options, ...size },
+      bash: this.#runtime.findBash(this.#options.bash, this.#env),
+      cwd: this.#runtime.resolveCwd(this.#cwd),
       env: this.#env,
     });
     this.#live = live;
     live.exited.then((exit) => this.#exited(live, exit));
-    if (this.#closed) {
-      await this.#reset();
-      throw closed("the shell was closed");
-    }
+    if (this.#size !== size) live.resize(this.#size);
     return live;
   }
 
   async #runInTurn(command: string, options: ResolvedRunOptions): Promise<RunResult> {
     this.#refuseIfLeft();
-    const live = await this.open();
-    if (options.signal?.aborted) throw aborted(options.signal);
+    const live = await orAborted(this.open(), options.signal);
     const run = new Run({
       id: randomId(),
       number: ++this.#runs,
       command,
-      maxOutputChars: options.maxOutputChars,
-      keep: options.keep,
-      onOutput: options.onOutput,
+      options,
       spill: this.#shelf.start(),
       screen: () => live.blankScreen(),
       now: () => performance.now(),
     });
+    const flight = { run, live };
+    this.#flight = flight;
     live.start(run);
-    if (options.timeoutMs !== null)
-      this.#stopAfter(run, live, options.timeoutMs, options.onTimeout);
-    return this.#follow(run, options, options.onAbort);
+    this.#stopInTime(flight);
+    return this.#follow(flight, options);
   }
 
   /** Waits for the run's end, or for the end of the waiting. */
-  async #follow(
-    run: Run,
-    { waitMs, signal }: ResolvedWaitOptions,
-    onAbort: StopPolicy,
-  ): Promise<RunResult> {
-    this.#run = run;
+  async #follow(flight: Flight, { waitMs, signal }: ResolvedWaitOptions): Promise<RunResult> {
+    const { run, live } = flight;
     try {
       const end = await endOrWaitOver(run, waitMs, signal);
-      this.#left = end.kind === "running" ? run : null;
-      if (end.kind === "timedOut" && !end.shellKept) await this.#resetting;
-      const result = await run.result(end, this.#live?.cwd ?? null);
+      if (end.kind !== "running") this.#flight = null;
+      if (end.kind === "timedOut" && !end.shellKept) await this.#gone;
+      const result = await run.result(end, live.usable ? live.cwd : null);
       if (signal?.aborted) throw aborted(signal);
       return result;
     } catch (error) {
-      this.#left = null;
-      await this.#stop(run, onAbort);
+      this.#flight = null;
+      await this.#stop(flight, run.onAbort);
       await run.discard();
       throw error;
-    } finally {
-      this.#run = null;
     }
   }
 
-  /** Stops a command; true if the shell was kept. */
-  async #stop(run: Run, policy: StopPolicy): Promise<boolean> {
-    const live = this.#live;
-    if (live === null) return false;
-    if (run.over && policy === "interrupt") return true;
-    if (policy === "interrupt" && (await live.stop(this.#options.graceMs))) return true;
-    await this.#reset();
-    return false;
+  /** Stops a command as the policy says. */
+  async #stop({ run, live }: Flight, policy: StopPolicy): Promise<void> {
+    run.release();
+    const kept = policy === "interrupt" && live.usable && (run.over || (await live.stop(run)));
+    if (!kept) await this.#closeBash(live);
   }
 
-  #stopAfter(run: Run, live: LiveBash, ms: number, policy: StopPolicy): void {
-    const timer = setTimeout(async () => {
-      if (run.over || live !== this.#live) return;
-      if (policy === "reset") run.end({ kind: "timedOut", shellKept: false });
-      else run.timeOut();
-      await this.#stop(run, policy);
-    }, ms);
-    run.ended.finally(() => clearTimeout(timer)).catch(() => undefined);
+  #stopInTime(flight: Flight): void {
+    const { run } = flight;
+    if (run.timeoutMs === null) return;
+    const timer = setTimeout(() => void this.#timeOut(flight), run.timeoutMs);
+    void run.settled.then(() => clearTimeout(timer));
   }
 
-  /** Closes the bash, if there is one; the next command opens a fresh one. */
-  async #reset(): Promise<void> {
-    const live = this.#live;
-    this.#live = null;
-    if (live !== null) this.#resetting = live.close();
-    await this.#resetting;
+  async #timeOut(flight: Flight): Promise<void> {
+    const { run } = flight;
+    if (run.onTimeout === "reset") run.end({ kind: "timedOut", shellKept: false });
+    run.timeOut();
+    await this.#stop(flight, run.onTimeout);
+  }
+
+  /** Closes a bash; the next command opens a fresh one. */
+  #closeBash(live: LiveBash): Promise<unknown> {
+    const gone = live.close();
+    this.#gone = Promise.all([this.#gone, gone]);
+    return gone;
   }
 
   #exited(live: LiveBash, exit: PtyExit): void {
-    if (this.#live === live) {
-      this.#live = null;
-      if (this.#options.onShellEnd === "close") this.#closed = true;
+    void this.#closeBash(live);
+    if (this.#options.onShellEnd === "close") this.#closed ??= closed("bash has ended");
+    for (const listener of this.#exitListeners) {
+      // A listener that throws fails by itself, as an uncaught exception.
+      queueMicrotask(() => listener(exit));
     }
-    for (const listener of this.#exitListeners) listener(exit);
   }
 
   #refuseIfLeft(): void {
-    if (this.#left === null) return;
+    if (this.#flight === null) return;
     throw new EvershellError(
       "BUSY",
-      this.#left.over
+      this.#flight.run.over
         ? "an earlier command has ended and its result was not fetched: call wait() first"
         : "an earlier command is still running: call wait(), write() input to it, interrupt() it, or close the shell",
     );
   }
 
-  #currentRun(): Run | null {
-    const run = this.#run ?? this.#left;
-    return run === null || run.over ? null : run;
+  #running(call: string): Flight {
+    if (this.#flight === null || this.#flight.run.over) throw notRunning(call);
+    return this.#flight;
   }
+}
 
-  #inFlight(call: string): LiveBash {
-    if (this.#currentRun() === null || this.#live === null) throw notRunning(call);
-    return this.#live;
-  }
-
-  #keys(names: readonly string[], live: LiveBash): string {
-    const application = live.view().applicationCursorKeys;
-    return names.map((name) => keyBytes(name, application)).join("");
-  }
+/** A command, and the bash that it was typed into. */
+interface Flight {
+  readonly run: Run;
+  readonly live: LiveBash;
 }
 
 function checkCommand(command: unknown): asserts command is string {
@@ -332,23 +339,57 @@ function checkCommand(command: unknown): asserts command is string {
 }
 
 /** @throws {EvershellError} `ABORTED`; what `run.ended` rejects with */
-function endOrWaitOver(
+async function endOrWaitOver(
   run: Run,
   waitMs: number | null,
   signal: AbortSignal | null,
 ): Promise<RunEnd> {
-  if (waitMs === null && signal === null) return run.ended;
-  return new Promise<RunEnd>((resolve, reject) => {
-    const abort = (): void => reject(aborted(signal as AbortSignal));
-    const timer =
-      waitMs === null ? undefined : setTimeout(() => resolve({ kind: "running" }), waitMs);
-    signal?.addEventListener("abort", abort, { once: true });
-    if (signal?.aborted) abort();
-    run.ended.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
-    });
-  });
+  if (waitMs === null) return orAborted(run.ended, signal);
+  const wait = defer<RunEnd>();
+  const timer = setTimeout(() => wait.resolve({ kind: "running" }), waitMs);
+  try {
+    return await orAborted(Promise.race([run.ended, wait.promise]), signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @throws {EvershellError} `ABORTED` if the signal is aborted first */
+async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | null): Promise<T> {
+  if (signal === null) return promise;
+  const abort = defer<never>();
+  const onAbort = (): void => abort.reject(aborted(signal));
+  signal.addEventListener("abort", onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([abort.promise, promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** @throws {EvershellError} `BAD_ARGUMENT` for what is neither text nor keys, or an unknown key */
+function inputText(input: string | { readonly keys: readonly string[] }, live: LiveBash): string {
+  if (typeof input === "string") return input;
+  if (!Array.isArray(input?.keys)) {
+    throw new EvershellError("BAD_ARGUMENT", 'write: pass a string, or { keys: ["Enter", …] }');
+  }
+  const application = live.view().applicationCursorKeys;
+  return input.keys.map((name) => keyBytes(String(name), application)).join("");
+}
+
+function checkSignal(name: string): void {
+  if (SIGNAL_NAMES.includes(name as SignalName)) return;
+  throw new EvershellError(
+    "BAD_ARGUMENT",
+    `signal: there is no ${JSON.stringify(name)} to send; use one of ${SIGNAL_NAMES.join(", ")}`,
+  );
+}
+
+function blankView({ cols, rows }: { readonly cols: number; readonly rows: number }): ScreenView {
+  const lines = Array.from({ length: rows }, () => "");
+  const cursor = { x: 0, y: 0 };
+  return { cols, rows, lines, cursor, alternate: false, applicationCursorKeys: false };
 }
 
 function notRunning(call: string): EvershellError {

@@ -39,6 +39,7 @@ const MAX_SPILL_FILES = 16;
 export class SpillShelf {
   readonly #store: SpillStore | null;
   readonly #kept: SpillFile[] = [];
+  #closed = false;
 
   /** @param store null where there are no files: no complete copy is kept then */
   constructor(store: SpillStore | null) {
@@ -47,12 +48,20 @@ export class SpillShelf {
 
   /** For the output of one command. */
   start(): Spill {
-    return new Spill(this.#store, (file) => this.#keep(file));
+    return new Spill(
+      () => this.#create(),
+      (file) => this.#keep(file),
+    );
   }
 
-  /** Removes everything. Never rejects. */
+  /** Removes everything, and makes no files any more. Never rejects. */
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#store?.close();
+  }
+
+  async #create(): Promise<SpillFile | null> {
+    return this.#closed || this.#store === null ? null : this.#store.create();
   }
 
   async #keep(file: SpillFile): Promise<void> {
@@ -64,10 +73,10 @@ export class SpillShelf {
 
 /** Collects the bytes of one command, in memory first and then in a file. */
 export class Spill {
-  readonly #store: SpillStore | null;
+  readonly #create: () => Promise<SpillFile | null>;
   readonly #keep: (file: SpillFile) => Promise<void>;
   #file: SpillFile | null = null;
-  #failed: boolean;
+  #failed = false;
   #totalBytes = 0;
   /** What is not yet on its way to the file. */
   #blocks: Uint8Array[] = [];
@@ -76,10 +85,13 @@ export class Spill {
   #writing: Promise<void> = Promise.resolve();
   #writingBytes = 0;
 
-  constructor(store: SpillStore | null, keep: (file: SpillFile) => Promise<void>) {
-    this.#store = store;
+  /**
+   * @param create makes the file; null if there can be none
+   * @param keep takes over the file when it is complete
+   */
+  constructor(create: () => Promise<SpillFile | null>, keep: (file: SpillFile) => Promise<void>) {
+    this.#create = create;
     this.#keep = keep;
-    this.#failed = store === null;
   }
 
   /** Takes bytes. Where it returns a promise, that is to be awaited before more come. */
@@ -106,7 +118,10 @@ export class Spill {
     if (keep) this.#flush();
     else this.#giveUp();
     await this.#writing;
-    if (this.#file !== null) await this.#keep(this.#file);
+    const file = this.#file;
+    this.#file = null;
+    this.#failed = true;
+    if (file !== null) await this.#keep(file);
   }
 
   #flush(): void {
@@ -120,9 +135,10 @@ export class Spill {
 
   async #write(bytes: Uint8Array): Promise<void> {
     try {
-      if (this.#failed || this.#store === null) return;
-      this.#file ??= await this.#store.create();
-      await this.#file.append(bytes);
+      if (this.#failed) return;
+      this.#file ??= await this.#create();
+      if (this.#file === null) this.#giveUp();
+      else await this.#file.append(bytes);
     } catch {
       // A full disk must not fail the command: the result says that there is no complete copy.
       this.#giveUp();

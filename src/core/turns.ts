@@ -6,6 +6,11 @@ export class Turns {
   readonly #waiting: (() => void)[] = [];
   #taken = false;
 
+  /** Somebody has the turn. */
+  get taken(): boolean {
+    return this.#taken;
+  }
+
   /**
    * Runs the work when its turn comes. Work whose signal is aborted before never starts.
    *
@@ -16,6 +21,7 @@ export class Turns {
     if (this.#taken) await this.#wait(signal);
     this.#taken = true;
     try {
+      if (signal?.aborted) throw aborted(signal);
       return await work();
     } finally {
       const next = this.#waiting.shift();

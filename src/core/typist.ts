@@ -1,19 +1,23 @@
 /** Types into the terminal: the set-up, commands, input for programs; and sees to it that commands are taken. */
 
 import { concat, NO_BYTES } from "./bytes.ts";
+import { pause } from "./deferred.ts";
 import type { Pty } from "./pty.ts";
 
-/** Bytes handed to the PTY at a time. */
-const WRITE_BYTES = 64 * 1024;
+/**
+ * Bytes of our lines handed to the PTY before their echo is read: the terminal holds 64 KiB of it, and what finds
+ * no room would come after the command has started.
+ */
+const PIECE_BYTES = 16 * 1024;
+
+/** ^U: in canonical mode it discards what was typed but not ended with a newline. */
+const KILL_LINE = Uint8Array.of(0x15);
 
 /**
  * ^C discards a line that the shell still waits for the end of, and all input that it has not read. The empty line
  * mends bash's parser, which after half a quoted word misses the next reserved word (5.2).
  */
 const START_OVER = Uint8Array.of(0x03, 0x0a);
-
-/** ^U: in canonical mode it discards what was typed but not ended with a newline. */
-const KILL_LINE = Uint8Array.of(0x15);
 
 /** When the prompt is there again and the command was not taken: the time for its begin mark to come still. */
 const REFUSED_MS = 50;
@@ -23,10 +27,10 @@ export interface TypistHost {
   readonly pty: Pty;
   /** The time that the shell may take to set up or to take a command. */
   readonly timeoutMs: number;
-  /** The text that makes the shell ours. */
+  /** The text that makes the shell ours; it is about to be typed. */
   setUp(): Uint8Array;
-  /** A line is about to be typed, and will be echoed. */
-  onLine(line: Uint8Array): void;
+  /** This line is about to be typed, and will be echoed. */
+  beforeLine(line: Uint8Array): void;
   /** The shell does not take commands, not even after it has been set up once more. */
   onLost(): void;
 }
@@ -37,8 +41,10 @@ export class Typist {
   #line: Uint8Array = NO_BYTES;
   #repaired = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Input that no program may have read, and that the shell must not take for the beginning of a line. */
-  #inputLeft = false;
+  /** What the next line must begin with, because of what was typed before it. */
+  #prefix: Uint8Array = NO_BYTES;
+  /** Inputs are typed one after another. */
+  #inputs: Promise<void> = Promise.resolve();
 
   constructor(host: TypistHost) {
     this.#host = host;
@@ -47,6 +53,12 @@ export class Typist {
   /** Types the set-up; the shell answers with a ready mark. */
   typeSetUp(): void {
     void this.#write(this.#host.setUp());
+  }
+
+  /** Types the set-up into a shell that may be in the middle of something. */
+  startOver(): void {
+    this.#prefix = NO_BYTES;
+    void this.#write(concat([START_OVER, this.#host.setUp()]));
   }
 
   /** Types a command. `taken` or `onLost` tells what becomes of it. */
@@ -61,18 +73,30 @@ export class Typist {
     if (this.#line !== NO_BYTES) this.#typeLine();
   }
 
-  /** Types input for the program in the foreground. Resolves when the terminal has taken it. */
-  async typeInput(bytes: Uint8Array): Promise<void> {
-    this.#inputLeft = true;
-    for (let at = 0; at < bytes.length; at += WRITE_BYTES) {
-      await this.#host.pty.write(bytes.subarray(at, at + WRITE_BYTES));
-    }
+  /**
+   * Types input for the program in the foreground. Resolves when the terminal has taken it.
+   *
+   * @param until aborted when the command is over: what the terminal has not taken by then is dropped
+   */
+  typeInput(bytes: Uint8Array, until: AbortSignal): Promise<void> {
+    const typed = this.#inputs.then(() => {
+      this.#prefix = KILL_LINE;
+      return this.#host.pty.write(bytes, until);
+    });
+    this.#inputs = typed.catch(() => undefined);
+    return typed;
   }
 
-  /** The shell has taken the command, or it is no longer of interest. */
+  /** The shell has taken the command. */
   taken(): void {
     clearTimeout(this.#timer);
     this.#line = NO_BYTES;
+  }
+
+  /** The command is no longer of interest. If the shell has not taken it, half of it may stand there. */
+  forget(): void {
+    if (this.#line !== NO_BYTES) this.#prefix = START_OVER;
+    this.taken();
   }
 
   /** The prompt has come without the command having been taken. */
@@ -82,15 +106,15 @@ export class Typist {
 
   #typeLine(): void {
     const line = this.#line;
-    this.#host.onLine(line);
-    this.#write(this.#inputLeft ? concat([KILL_LINE, line]) : line);
-    this.#inputLeft = false;
+    this.#host.beforeLine(line);
+    void this.#write(concat([this.#prefix, line]));
+    this.#prefix = NO_BYTES;
     this.#expectWithin(this.#host.timeoutMs);
   }
 
   #expectWithin(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#notTaken(), ms);
+    this.#timer = setTimeout(() => void this.#notTaken(), ms);
   }
 
   /**
@@ -100,14 +124,16 @@ export class Typist {
   async #notTaken(): Promise<void> {
     const line = this.#line;
     if (this.#repaired) {
-      this.taken();
+      this.forget();
       this.#host.onLost();
       return;
     }
     this.#repaired = true;
     await this.#host.pty.repair();
+    // A shell that was only stopped takes it now.
+    await pause(REFUSED_MS);
     if (this.#line !== line) return;
-    void this.#write(concat([START_OVER, this.#host.setUp()]));
+    this.startOver();
     this.#expectWithin(this.#host.timeoutMs);
   }
 
@@ -115,10 +141,13 @@ export class Typist {
   async #write(bytes: Uint8Array): Promise<void> {
     const line = this.#line;
     try {
-      for (let at = 0; at < bytes.length; at += WRITE_BYTES) {
-        if (this.#line !== line) return;
-        await this.#host.pty.write(bytes.subarray(at, at + WRITE_BYTES));
-        if (at > 0 && this.#line === line) this.#expectWithin(this.#host.timeoutMs);
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        if (at > 0) {
+          await pause(0);
+          if (this.#line !== line) return;
+          this.#expectWithin(this.#host.timeoutMs);
+        }
+        await this.#host.pty.write(bytes.subarray(at, at + PIECE_BYTES));
       }
     } catch {
       // The terminal has ended, which its exit tells.

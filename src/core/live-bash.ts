@@ -1,11 +1,12 @@
 /** One bash on one PTY: it is started and made ours, takes commands, and tells what becomes of them. */
 
 import { commandLines, setUp, startCommand } from "./bash.ts";
+import { concat } from "./bytes.ts";
 import { defer, pause } from "./deferred.ts";
+import { Echo, LateEcho } from "./echo.ts";
 import type { Environment } from "./environment.ts";
 import { EvershellError } from "./errors.ts";
 import { Late } from "./late.ts";
-import { LateEcho } from "./late-echo.ts";
 import { type Mark, MarkScanner } from "./marks.ts";
 import type { ResolvedShellOptions } from "./options.ts";
 import { type Fact, type Phase, type PhaseEvent, step } from "./phase.ts";
@@ -13,16 +14,16 @@ import type { Pty, PtyExit, SignalName } from "./pty.ts";
 import type { Run, RunEnd } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
 import { Screen, type ScreenView } from "./screen.ts";
+import { interrupt, regainTerminal, type StopHost, stop } from "./stop.ts";
+import { TextStripper } from "./text-stripper.ts";
 import { Typist } from "./typist.ts";
 
 /** The first look at a command that runs; each next one comes after twice the time, up to the last. */
 const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 8_000;
 
-/** The time between the two looks that prove a read. */
-const PROOF_MS = 50;
-
-const CTRL_C = 0x03;
+/** Output before the shell is ready; the end of it is part of the error if it never is. */
+const PROLOGUE_BYTES = 4_000;
 
 /** Only `exec` in the shell itself does that. What it hides in, such as a function, the missing mark tells. */
 const MAY_SEND_STDERR_AWAY = /\bexec\b/;
@@ -30,8 +31,8 @@ const MAY_SEND_STDERR_AWAY = /\bexec\b/;
 /** After a command that has set the terminal, our lines might no longer arrive whole. */
 const MAY_BREAK_LINES = /\bstty\b/;
 
-/** What was printed before the shell was ready; the end of it is part of an error message. */
-const PROLOGUE_CHARS = 2_000;
+/** From such a command on, a DEBUG trap may print something for our words too. */
+const MAY_TRACE_WORDS = /\bDEBUG\b|\bsource\b|(?:^|[\s;&|])\.\s/;
 
 /** What it takes to start a bash. */
 export interface LiveBashRequest {
@@ -48,15 +49,16 @@ export class LiveBash {
   readonly #options: ResolvedShellOptions;
   readonly #nonce: string = randomHex(16);
   readonly #scanner: MarkScanner = new MarkScanner(this.#nonce);
-  readonly #late: Late = new Late(() => performance.now());
-  readonly #ready = defer<void>();
+  readonly #late: Late = new Late();
   #pty!: Pty;
   #typist!: Typist;
   #phase: Phase = { at: "settingUp", id: null };
+  /** Settles when the shell answers our set-up. */
+  #ready = defer<void>();
   #pid: number | null = null;
   #cwd: string | null = null;
-  #exit: PtyExit | null = null;
-  #prologue = "";
+  #closing = false;
+  #prologue = new Uint8Array();
   #size: { readonly cols: number; readonly rows: number };
   #screen: Screen | null = null;
   /** The command that has the shell, from its typing to its end. */
@@ -67,6 +69,9 @@ export class LiveBash {
   /** Whether a prompt mark was due after the last command, and whether one never came. */
   #promptDue = false;
   #promptMissed = false;
+  #wordsTraced: boolean;
+  /** The last command was interrupted. */
+  #interrupted = false;
   #lookTimer: ReturnType<typeof setTimeout> | undefined;
   /** What the piece of output that is being taken has to wait for. */
   #held: Promise<void> | undefined;
@@ -74,6 +79,7 @@ export class LiveBash {
   private constructor(options: ResolvedShellOptions) {
     this.#options = options;
     this.#size = options;
+    this.#wordsTraced = options.rc === "user";
   }
 
   /**
@@ -110,59 +116,53 @@ export class LiveBash {
     return this.#cwd;
   }
 
+  /** It takes commands: it has not ended, and is not being closed. */
+  get usable(): boolean {
+    return !this.#closing;
+  }
+
   /** Types a command. Its run is told of its output and its end. */
   start(run: Run): void {
     this.#run = run;
-    if (MAY_BREAK_LINES.test(this.#page?.command ?? ""))
-      void this.#pty.repair().then(() => this.#type(run));
+    this.#wordsTraced ||= MAY_TRACE_WORDS.test(run.command);
+    const repair = MAY_BREAK_LINES.test(this.#page?.command ?? "");
+    if (this.#interrupted || repair) void this.#prepare(repair).then(() => this.#type(run));
     else this.#type(run);
   }
 
-  /** Types input for the command in flight. Resolves when the terminal has taken it. */
-  write(bytes: Uint8Array): Promise<void> {
-    return this.#typist.typeInput(bytes);
+  /**
+   * Types input for the command in flight, once the shell has taken that. Resolves when the terminal has taken all.
+   *
+   * @throws {EvershellError} `NOT_RUNNING` if the command ends before
+   */
+  async write(run: Run, bytes: Uint8Array): Promise<void> {
+    if (!(await run.begun)) {
+      throw new EvershellError("NOT_RUNNING", "write: the command ended before it began");
+    }
+    await this.#typist.typeInput(bytes, run.overSignal);
   }
 
   /** Signals the foreground group. */
-  async signal(name: SignalName): Promise<boolean> {
+  signal(name: SignalName): Promise<boolean> {
     return this.#pty.signal(name);
   }
 
-  /**
-   * Interrupts the command in flight; where the foreground group is not known, with Ctrl-C.
-   *
-   * A shell that has just forked a program, and not yet given it the terminal, gets the signal in its place and
-   * waits on. So it is sent once more if a program has the terminal a moment later.
-   */
-  async interrupt(): Promise<void> {
-    const run = this.#run;
-    const shellHadIt = (await this.#pty.inspect())?.foreground === true;
-    if (!(await this.#pty.signal("SIGINT"))) await this.#pty.write(Uint8Array.of(CTRL_C));
-    if (!shellHadIt || run === null) return;
-    await Promise.race([run.ended, pause(PROOF_MS)]);
-    if (!run.over && (await this.#pty.inspect())?.foreground === false)
-      await this.#pty.signal("SIGINT");
+  /** Interrupts the command in flight. */
+  interrupt(run: Run): Promise<void> {
+    return interrupt(this.#stopHost(), run);
   }
 
-  /**
-   * Stops the command in flight and keeps the shell if it can be proved that it is back at its prompt.
-   *
-   * @returns whether the shell was kept
-   */
-  async stop(graceMs: number): Promise<boolean> {
-    // If the terminal is gone, the proof fails.
-    await this.interrupt().catch(() => undefined);
-    if (await this.#backAtPrompt(graceMs)) return true;
-    const state = await this.#pty.inspect();
-    if (state === null || state.foreground) return false;
-    await this.#pty.signal("SIGKILL");
-    return this.#backAtPrompt(graceMs);
+  /** Stops the command in flight; true if the shell has proved to be back at its prompt. */
+  async stop(run: Run): Promise<boolean> {
+    const kept = await stop(this.#stopHost(), run, this.#options.graceMs);
+    if (kept) this.#forget();
+    return kept;
   }
 
-  resize(cols: number, rows: number): void {
-    this.#size = { cols, rows };
-    this.#screen?.resize(cols, rows);
-    this.#pty.resize(cols, rows);
+  resize(size: { readonly cols: number; readonly rows: number }): void {
+    this.#size = size;
+    this.#screen?.resize(size.cols, size.rows);
+    this.#pty.resize(size.cols, size.rows);
   }
 
   view(): ScreenView {
@@ -179,9 +179,8 @@ export class LiveBash {
 
   /** Ends bash and everything in its session. Never rejects. */
   async close(): Promise<void> {
+    this.#closing = true;
     await this.#pty.close();
-    this.#screen?.close();
-    this.#screen = null;
   }
 
   async #becomeReady(pty: Pty): Promise<void> {
@@ -199,15 +198,8 @@ export class LiveBash {
       throw error;
     } finally {
       clearTimeout(timer);
-      this.#prologue = "";
+      this.#prologue = new Uint8Array();
     }
-  }
-
-  #type(run: Run): void {
-    if (this.#run !== run) return;
-    const { command: text, number, id } = run;
-    const hush = this.#promptMissed || MAY_SEND_STDERR_AWAY.test(text);
-    this.#typist.typeCommand(commandLines({ text, number, id, hush }));
   }
 
   #newTypist(pty: Pty): Typist {
@@ -215,17 +207,46 @@ export class LiveBash {
       pty,
       timeoutMs: this.#options.startTimeoutMs,
       setUp: () => {
-        const rc = this.#pid === null ? this.#options.rc : "none";
         this.#step({ kind: "setUp" });
-        this.#late.afterSetUp();
-        return encoder.encode(setUp(this.#nonce, rc));
+        this.#late.beforeSetUp();
+        return this.#setUpText();
       },
-      onLine: (line) => {
+      beforeLine: (line) => {
         this.#step({ kind: "type", id: this.#run?.id ?? "" });
-        this.#late.afterTyping(line);
+        this.#late.beforeTyping(line);
       },
       onLost: () => this.#lost(),
     });
+  }
+
+  #setUpText(): Uint8Array {
+    return encoder.encode(setUp(this.#nonce, this.#pid === null ? this.#options.rc : "none"));
+  }
+
+  #stopHost(): StopHost {
+    return { pty: this.#pty, answers: (ms) => this.#answers(ms) };
+  }
+
+  /** Whether the shell answers our set-up within the time. */
+  async #answers(ms: number): Promise<boolean> {
+    this.#ready = defer();
+    this.#typist.forget();
+    this.#typist.startOver();
+    return Promise.race([this.#ready.promise.then(() => true), pause(ms).then(() => false)]);
+  }
+
+  /** Sees to it that the shell has the terminal, and that lines reach it whole. */
+  async #prepare(repair: boolean): Promise<void> {
+    if (this.#interrupted) await regainTerminal(this.#pty, this.#options.graceMs);
+    if (repair) await this.#pty.repair();
+    this.#interrupted = false;
+  }
+
+  #type(run: Run): void {
+    if (this.#run !== run || run.over) return;
+    const { command: text, number, id } = run;
+    const hush = this.#promptMissed || MAY_SEND_STDERR_AWAY.test(text);
+    this.#typist.typeCommand(commandLines({ text, number, id, hush }));
   }
 
   #take(chunk: Uint8Array): Promise<void> | undefined {
@@ -241,9 +262,10 @@ export class LiveBash {
   #output(bytes: Uint8Array): void {
     if (this.#phase.at === "running" && this.#run !== null) {
       const held = this.#run.push(this.#lateEcho?.remove(bytes) ?? bytes);
-      if (held) this.#held = Promise.all([this.#held, held]).then(() => undefined);
+      if (held)
+        this.#held = this.#held ? Promise.all([this.#held, held]).then(() => undefined) : held;
     } else if (this.#pid === null) {
-      this.#prologue = (this.#prologue + decoder.decode(bytes)).slice(-PROLOGUE_CHARS);
+      this.#prologue = concat([this.#prologue, bytes]).slice(-PROLOGUE_BYTES);
     } else {
       this.#late.push(bytes);
     }
@@ -263,29 +285,27 @@ export class LiveBash {
   #act(fact: Fact, mark: Mark): void {
     switch (fact) {
       case "ready":
-        this.#late.afterEnd("marked", false);
+        this.#late.afterEnd(false, false);
         this.#ready.resolve();
         this.#typist.typeAgain();
         break;
       case "begun":
-        this.#promptMissed = this.#promptDue;
-        this.#typist.taken();
-        this.#lateEcho = LateEcho.after(this.#late.afterBegin(), this.#run?.id ?? "");
+        this.#begun();
         break;
       case "started":
         this.#started();
         break;
       case "ended":
-        if (mark.kind !== "end") break;
-        this.#cwd = mark.cwd ?? this.#cwd;
-        this.#late.afterEnd(mark.prompt, mark.verbose);
-        this.#promptDue = mark.prompt !== "foreign";
-        this.#endRun({ kind: "finished", exitCode: mark.status });
+        if (mark.kind === "end") this.#ended(mark);
         break;
       case "interrupted":
         if (mark.kind !== "prompt") break;
-        this.#late.afterEnd("bare", false);
+        this.#interrupted = true;
+        this.#late.afterEnd(true, true);
         this.#endRun({ kind: "interrupted", exitCode: mark.status });
+        break;
+      case "prompting":
+        this.#late.afterPromptStart();
         break;
       case "prompted":
         this.#promptDue = false;
@@ -297,21 +317,38 @@ export class LiveBash {
     }
   }
 
+  #begun(): void {
+    this.#promptMissed = this.#promptDue;
+    this.#typist.taken();
+    this.#late.afterBegin(this.#wordsTraced);
+    this.#run?.begin();
+  }
+
   #started(): void {
+    const { output, restOfEcho } = this.#late.afterStart();
     if (this.#run === null) return;
-    this.#run.background = this.#late.take();
+    this.#run.background = output;
+    this.#lateEcho = LateEcho.of(restOfEcho, this.#run.id);
     this.#page = this.#run;
     this.#lookAfter(this.#run, FIRST_LOOK_MS);
   }
 
-  #endRun(end: RunEnd): void {
-    this.#run?.end(end);
-    this.#letGo();
+  #ended(mark: Extract<Mark, { kind: "end" }>): void {
+    this.#cwd = mark.cwd ?? this.#cwd;
+    this.#promptDue = true;
+    this.#late.afterEnd(mark.bare, false);
+    this.#endRun({ kind: "finished", exitCode: mark.status });
   }
 
-  #letGo(): void {
+  #endRun(end: RunEnd): void {
+    this.#run?.end(end);
+    this.#forget();
+  }
+
+  /** The command in flight is over, or has been given up. */
+  #forget(): void {
     clearTimeout(this.#lookTimer);
-    this.#typist.taken();
+    this.#typist.forget();
     this.#lateEcho = null;
     this.#run = null;
   }
@@ -324,12 +361,11 @@ export class LiveBash {
           "the command was not run, and the next one gets a fresh shell",
       ),
     );
-    this.#letGo();
+    this.#forget();
     void this.close();
   }
 
   #exited(exit: PtyExit): void {
-    this.#exit = exit;
     const how = exit.signal ?? `code ${exit.exitCode}`;
     this.#ready.reject(this.#startFailed(`bash ended (${how}) before its prompt`));
     this.#endRun({ kind: "shellExited", ...exit });
@@ -338,11 +374,12 @@ export class LiveBash {
   }
 
   #startFailed(why: string): EvershellError {
-    const printed = this.#prologue.trim();
-    return new EvershellError(
-      "START_FAILED",
-      printed === "" ? why : `${why}; it printed: ${printed}`,
-    );
+    const echo = new Echo(this.#setUpText());
+    echo.push(this.#prologue, false);
+    const others = concat(echo.split().others.map(({ bytes }) => bytes));
+    const printed = new TextStripper().strip(others).trim();
+    const message = printed === "" ? why : `${why}; it printed: ${printed}`;
+    return new EvershellError("START_FAILED", message);
   }
 
   /** Looks after a command from time to time: a shell that was stopped (`suspend`) is continued. */
@@ -355,38 +392,16 @@ export class LiveBash {
     }, ms);
   }
 
-  /**
-   * Whether the command in flight ends within the time: by its end, by the prompt mark, or, where the user's
-   * prompt hides that, by the proof that the shell itself reads the terminal, twice with no output between.
-   */
-  async #backAtPrompt(ms: number): Promise<boolean> {
-    const run = this.#run;
-    if (run === null) return this.#exit === null;
-    const deadline = performance.now() + ms;
-    let before = "";
-    while (!run.over && performance.now() < deadline) {
-      await Promise.race([run.ended, pause(PROOF_MS)]);
-      const state = run.over ? null : await this.#pty.inspect();
-      const now = state?.reading ? `reading after ${run.outputBytes}` : "";
-      if (now !== "" && now === before && !run.over) {
-        this.#phase = { at: "idle", promptDue: false };
-        this.#endRun({ kind: "interrupted", exitCode: 130 });
-      }
-      before = now;
-    }
-    return run.over && this.#exit === null;
-  }
-
   /** Passes the terminal's answer to the program that asked; never to the shell, which would run it. */
   #answer(text: string): void {
-    if (this.#phase.at !== "running") return;
+    const run = this.#run;
+    if (this.#phase.at !== "running" || run === null) return;
     // A program that is gone needs no answer.
-    this.write(encoder.encode(text)).catch(() => undefined);
+    this.#typist.typeInput(encoder.encode(text), run.overSignal).catch(() => undefined);
   }
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 function randomHex(bytes: number): string {
   const random = crypto.getRandomValues(new Uint8Array(bytes));
