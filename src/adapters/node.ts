@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { constants as osConstants } from "node:os";
 import type { IPty } from "node-pty";
+import { type Deferred, defer, pause } from "../core/deferred.ts";
 import { EvershellError } from "../core/errors.ts";
 import type { Pty, PtyExit, PtyRequest, PtyState, SignalName } from "../core/pty.ts";
 import { endSession, isAlive, sendSignal } from "./end-session.ts";
@@ -163,7 +164,8 @@ class OutputQueue {
   /** Pending while a piece is being taken. */
   #taking: Promise<void> | null = null;
   #watch: NodeJS.Timeout | undefined;
-  #closed = false;
+  readonly #closed = defer<void>();
+  #isClosed = false;
 
   constructor(pty: UnixPty, onData: PtyRequest["onData"]) {
     this.#pty = pty;
@@ -175,19 +177,22 @@ class OutputQueue {
   /** Resolves when all that has come has been taken. */
   async delivered(): Promise<void> {
     clearInterval(this.#watch);
-    while (this.#taking !== null && !this.#closed) await this.#taking;
+    while (this.#taking !== null && !this.#isClosed) {
+      await Promise.race([this.#taking, this.#closed.promise]);
+    }
   }
 
   /** What has not been taken is dropped, and nobody is waited for. */
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
+    this.#closed.resolve();
     this.#pieces.length = 0;
     clearInterval(this.#watch);
     this.#pty.resume();
   }
 
   #push(bytes: Uint8Array): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     if (this.#taking !== null) {
       this.#pieces.push(bytes);
       return;
@@ -207,7 +212,7 @@ class OutputQueue {
     } finally {
       clearInterval(this.#watch);
       this.#taking = null;
-      if (!this.#closed) this.#pty.resume();
+      if (!this.#isClosed) this.#pty.resume();
     }
   }
 
@@ -252,23 +257,27 @@ class InputQueue {
     this.#pty = pty;
   }
 
-  write(bytes: Uint8Array, until?: AbortSignal): Promise<void> {
-    if (this.#closed || !isAlive(this.#pty.pid)) return Promise.reject(ended());
-    if (until?.aborted) return Promise.reject(dropped());
-    if (this.#queuedBytes + bytes.length > MAX_QUEUED_BYTES) return Promise.reject(tooMuch());
-    return new Promise((resolve, reject) => {
-      const write: Write = { bytes, resolve, reject };
-      this.#writes.push(write);
-      this.#queuedBytes += bytes.length;
-      until?.addEventListener("abort", () => this.#drop(write), { once: true });
-      if (this.#writes.length === 1) this.#pump();
-    });
+  async write(bytes: Uint8Array, until?: AbortSignal): Promise<void> {
+    if (this.#closed || !isAlive(this.#pty.pid)) throw ended();
+    if (until?.aborted) throw dropped();
+    if (this.#queuedBytes + bytes.length > MAX_QUEUED_BYTES) throw tooMuch();
+    const write: Write = { bytes, taken: defer() };
+    const drop = (): void => this.#drop(write);
+    until?.addEventListener("abort", drop);
+    this.#writes.push(write);
+    this.#queuedBytes += bytes.length;
+    if (this.#writes.length === 1) this.#pump();
+    try {
+      await write.taken.promise;
+    } finally {
+      until?.removeEventListener("abort", drop);
+    }
   }
 
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
-    for (const write of this.#writes.splice(0)) write.reject(ended());
+    for (const write of this.#writes.splice(0)) write.taken.reject(ended());
   }
 
   #drop(write: Write): void {
@@ -276,7 +285,7 @@ class InputQueue {
     if (at === -1) return;
     this.#writes.splice(at, 1);
     this.#queuedBytes -= write.bytes.length;
-    write.reject(dropped());
+    write.taken.reject(dropped());
   }
 
   #pump(): void {
@@ -291,7 +300,7 @@ class InputQueue {
         return;
       }
       this.#writes.shift();
-      write.resolve();
+      write.taken.resolve();
     }
   }
 
@@ -311,12 +320,7 @@ class InputQueue {
 /** Bytes that the kernel has not taken yet. */
 interface Write {
   bytes: Uint8Array;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  readonly taken: Deferred<void>;
 }
 
 function signalName(number: number): string {

@@ -67,7 +67,8 @@ unset __evsh_rc
  * - `complete TEXT` tells whether the text is complete, by letting bash parse it as the body of a function
  *   behind a `return`: nothing of it can run, whatever it holds.
  * - `start LAST` is the first line of what is evaluated: it takes our traces away and prints the start mark.
- * - `end STATUS LAST` prints the end mark. In a complete text it is the last line of what is evaluated: the
+ * - `end STATUS LAST` drops lines that were typed for the command and not read, which bash would run, and prints
+ *   the end mark. In a complete text it is the last line of what is evaluated: the
  *   status of `eval` is then ours (0), so that `set -e` and ERR traps act on the command alone.
  * - `hush STATUS` stands after the `eval` where a command may have sent the shell's stderr to a file, and keeps our
  *   mark out of that file. Descriptor 9 is a copy of stderr; while that is closed, it does not run.
@@ -120,6 +121,9 @@ __evsh_cwd=\${PWD-}
 \\builtin printf -v __evsh_dir %q "$__evsh_cwd"
 fi
 [[ -n "\${PROMPT_COMMAND[*]-}" ]] || __evsh_flags=b
+if [[ -t 0 ]]; then
+while \\builtin read -r -t 0; do \\builtin read -r -t 1 __evsh_dropped || \\builtin break; done
+fi
 ${mark("E;%s;%s;%s;%s")} "$__evsh_id" "$1" "$__evsh_flags" "$__evsh_dir" >/dev/tty
 }
 __evsh_hush() {
@@ -165,7 +169,7 @@ ${mark("R;%s")} "$$" >/dev/tty`;
 /** None of them reaches the environment of a command. */
 const VARIABLES =
   "__evsh_number __evsh_id __evsh_status __evsh_outer __evsh_last __evsh_ended __evsh_cwd __evsh_dir __evsh_flags " +
-  "__evsh_kind __evsh_quiet __evsh_mark __evsh_mark_start __evsh_unset __evsh_away __evsh_ps0 __evsh_ps1 __evsh_ps2";
+  "__evsh_kind __evsh_dropped __evsh_quiet __evsh_mark __evsh_mark_start __evsh_unset __evsh_away __evsh_ps0 __evsh_ps1 __evsh_ps2";
 
 /** A command on its way to bash. */
 export interface CommandText {

@@ -13,12 +13,16 @@ const RUN_COST_BYTES = 8;
 /** The best runs are searched for in so many pairs of bytes at most (measured: 1 million take some 5 ms). */
 const MAX_PAIRS = 1_000_000;
 
+/** So much output is kept besides the echo. */
+const MAX_KEPT_BYTES = 256 * 1024;
+
 /** In longer texts: so many bytes of an echo may be missing between two runs. */
 const MAX_MISSING_BYTES = 256;
 
 /** Echo and output after a line was typed, until the shell has read it. */
 export class Echo {
   readonly #line: Uint8Array;
+  #length = 0;
   readonly #pieces: { readonly bytes: Uint8Array; readonly ofPrompt: boolean }[] = [];
 
   constructor(line: Uint8Array) {
@@ -28,6 +32,12 @@ export class Echo {
   /** @param ofPrompt apart from echo, it belongs to a prompt */
   push(bytes: Uint8Array, ofPrompt: boolean): void {
     this.#pieces.push({ bytes, ofPrompt });
+    this.#length += bytes.length;
+  }
+
+  /** More has come than is to be kept: it should be split, and the rest looked for anew. */
+  get isFull(): boolean {
+    return this.#length > this.#line.length + MAX_KEPT_BYTES;
   }
 
   /** What is no echo, in order, and what of the line has not been echoed. */
@@ -145,6 +155,7 @@ function nextRun(
 ): { readonly run: Run; readonly rest: Uint8Array } | null {
   for (let missing = 0; missing <= MAX_MISSING_BYTES && missing < echo.length; missing++) {
     const first = echo.subarray(missing, missing + RUN_COST_BYTES);
+    if (missing > 0 && first.length < RUN_COST_BYTES) break;
     const found = indexOfBytes(bytes.subarray(start), first);
     if (found === -1) continue;
     const from = start + found;

@@ -1,7 +1,7 @@
 /** What the shell itself may print at the end of a command's output, and taking it out. */
 
 import { END_LINE } from "./bash.ts";
-import type { RunEnd } from "./run.ts";
+import type { RunEnd } from "./result.ts";
 
 /** A line that is no output of the command. */
 export interface ForeignEnding {
@@ -14,14 +14,27 @@ export interface ForeignEnding {
 
 /**
  * What the shell itself may print at the end of the output of a command that ended so: the line that ends our
- * evaluation (under `set -v`), or the `exit` of an interactive bash that is told to exit, which it is if the command
- * says so, or calls a function that does. After `exec` it was no bash that ended.
+ * evaluation (under `set -v`), or the `exit` of an interactive bash that is told to exit.
  */
 export function foreignEnding(end: RunEnd, command: string): ForeignEnding | null {
   if (end.kind === "finished") return { line: END_LINE, glued: true, followed: false };
-  if (end.kind !== "shellExited" || end.exitCode === null || /\bexec\b/.test(command)) return null;
-  const told = /\bexit\b/.test(command);
-  return { line: EXIT, glued: told, followed: told };
+  if (end.kind !== "shellExited" || end.exitCode === null) return null;
+  const told = isToldToExit(command);
+  return told === "no" ? null : { line: EXIT, glued: told === "yes", followed: told === "yes" };
+}
+
+/**
+ * Whether the text tells bash to exit. By its last `exit` or `exec` in the place of a command, quotes left out; after
+ * an `exec` it is no bash that ends, and `exit 2>file` says nothing here. A text without the word may call a function
+ * that exits; one that has it elsewhere may well print it.
+ */
+function isToldToExit(command: string): "yes" | "perhaps" | "no" {
+  const bare = command.replace(/'[^']*'|"(?:[^"\\]|\\[\s\S])*"/g, "''");
+  const told = [
+    ...bare.matchAll(/(?:^|[;&|(){}\n]|\b(?:then|else|do)\b)\s*(exit|exec)\b([^;&|\n]*)/g),
+  ].at(-1);
+  if (told?.[1] === "exit" && !told[2]?.includes(">")) return "yes";
+  return told === undefined && !/\bexit\b/.test(command) ? "perhaps" : "no";
 }
 
 /** The text without it. On a screen the line has lost its newline. */

@@ -5,7 +5,7 @@ export type { Keep } from "./clip.ts";
 export { type ErrorCode, EvershellError } from "./errors.ts";
 export type { RunOptions, ShellOptions, StopPolicy, WaitOptions } from "./options.ts";
 export type { OpenPty, Pty, PtyExit, PtyRequest, PtyState, SignalName } from "./pty.ts";
-export type { ClipInfo, RunEnd, RunResult } from "./run.ts";
+export type { ClipInfo, RunEnd, RunResult } from "./result.ts";
 export type { Runtime } from "./runtime.ts";
 export type { ScreenView } from "./screen.ts";
 export { openShellOn, type Shell } from "./shell.ts";

@@ -32,8 +32,12 @@ export class Late {
 
   push(bytes: Uint8Array): void {
     if (this.#deaf) return;
-    if (this.#echo !== null) this.#echo.push(bytes, this.#inPrompt);
-    else this.#take(bytes, this.#inPrompt);
+    if (this.#echo === null) {
+      this.#take(bytes, this.#inPrompt);
+      return;
+    }
+    this.#echo.push(bytes, this.#inPrompt);
+    if (this.#echo.isFull) this.#echo = new Echo(this.#splitEcho());
   }
 
   /**
@@ -84,11 +88,18 @@ export class Late {
 
   /** The command starts: what came before, and what of its line has not been echoed. */
   afterStart(): { readonly output: string; readonly restOfEcho: Uint8Array } {
-    const { others, rest } = this.#echo?.split() ?? { others: [], rest: NO_BYTES };
+    const restOfEcho = this.#splitEcho();
     this.#echo = null;
-    for (const { bytes, ofPrompt } of others) this.#take(bytes, ofPrompt);
     this.#keepNotices();
-    return { output: this.#output(), restOfEcho: rest };
+    return { output: this.#output(), restOfEcho };
+  }
+
+  /** Takes what is no echo; returns what of the line has not been echoed. */
+  #splitEcho(): Uint8Array {
+    if (this.#echo === null) return NO_BYTES;
+    const { others, rest } = this.#echo.split();
+    for (const { bytes, ofPrompt } of others) this.#take(bytes, ofPrompt);
+    return rest;
   }
 
   #take(bytes: Uint8Array, ofPrompt: boolean): void {

@@ -20,7 +20,8 @@ import {
   type WaitOptions,
 } from "./options.ts";
 import { type PtyExit, SIGNAL_NAMES, type SignalName } from "./pty.ts";
-import { Run, type RunEnd, type RunResult } from "./run.ts";
+import type { RunEnd, RunResult } from "./result.ts";
+import { Run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ScreenView } from "./screen.ts";
 import { SpillShelf } from "./spill.ts";
@@ -189,6 +190,7 @@ class PersistentShell implements Shell {
 
   async close(): Promise<void> {
     this.#closed ??= closed("the shell was closed");
+    this.#flight?.run.release();
     // A bash that does not come up closes itself.
     const live = await this.#bash?.catch(() => null);
     if (live) await this.#closeBash(live);

@@ -8,7 +8,8 @@ const SEQUENCE =
   /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x18\x1a\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|(?:\x08 \x08)+|[\x00-\x08\x0b-\x1f\x7f]/g;
 
 /** A sequence that may go on in the next piece. */
-const UNFINISHED = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x18\x1a\x1b]*\x1b?|[ -/]*)$/;
+const UNFINISHED =
+  /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x18\x1a\x1b]*\x1b?|[ -/]*)$|(?<!\x08 )\x08 ?$/;
 
 /** A longer one is no sequence. */
 const MAX_HELD_CHARS = 4096;

@@ -40,6 +40,8 @@ export class Typist {
   /** The command that the shell has not taken yet. */
   #line: Uint8Array = NO_BYTES;
   #repaired = false;
+  /** What is being written in pieces. */
+  #writing: Uint8Array = NO_BYTES;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** What the next line must begin with, because of what was typed before it. */
   #prefix: Uint8Array = NO_BYTES;
@@ -91,6 +93,7 @@ export class Typist {
   taken(): void {
     clearTimeout(this.#timer);
     this.#line = NO_BYTES;
+    this.#writing = NO_BYTES;
   }
 
   /** The command is no longer of interest. If the shell has not taken it, half of it may stand there. */
@@ -137,15 +140,15 @@ export class Typist {
     this.#expectWithin(this.#host.timeoutMs);
   }
 
-  /** Writes in pieces; as long as the shell takes them, it is given time for the next. */
+  /** Writes in pieces until something else is to be written; a shell that takes one is given time for the next. */
   async #write(bytes: Uint8Array): Promise<void> {
-    const line = this.#line;
+    this.#writing = bytes;
     try {
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
         if (at > 0) {
           await pause(0);
-          if (this.#line !== line) return;
-          this.#expectWithin(this.#host.timeoutMs);
+          if (this.#writing !== bytes) return;
+          if (this.#line !== NO_BYTES) this.#expectWithin(this.#host.timeoutMs);
         }
         await this.#host.pty.write(bytes.subarray(at, at + PIECE_BYTES));
       }
