@@ -55,7 +55,7 @@ const COMMANDS: readonly string[] = [
 
 /** With all that may come along. */
 function sent(text: string): Uint8Array {
-  return commandLines({ text, number: 1, id: "a1b2", hush: true });
+  return commandLines({ text, number: 1, id: "a1b2", hush: true, traced: true });
 }
 
 const SENT: readonly (readonly [string, string])[] = [

@@ -62,8 +62,9 @@ unset __evsh_rc
  * Options of the shell (no line of ours is ever kept in a history), and the functions, in the order in which a
  * command meets them:
  *
- * - `begin NUMBER ID STATUS KIND WORD…` takes a command that the line brings. A number that is not new is a line
- *   sent twice, and refused. It keeps the status that the command shall see as `$?`, and prints the begin mark.
+ * - `begin NUMBER ID STATUS KIND TRACED WORD…` takes a command that the line brings. A number that is not new is a line
+ *   sent twice, and refused. It keeps the status that the command shall see as `$?`, and prints
+ *   the begin mark where our words may be traced (it costs 25 µs).
  * - `complete TEXT` tells whether the text is complete, by letting bash parse it as the body of a function
  *   behind a `return`: nothing of it can run, whatever it holds.
  * - `start LAST` is the first line of what is evaluated: it takes our traces away and prints the start mark.
@@ -88,8 +89,8 @@ __evsh_number=\${__evsh_number:-0} __evsh_ended=1 __evsh_status=0 __evsh_last= _
 __evsh_mark='${prompt}' __evsh_mark_start='${markInShell(nonce, "Q;$$")}' __evsh_unset='${prompt} is unset'
 __evsh_begin() {
 (( $1 > __evsh_number )) || \\builtin return 1
-__evsh_number=$1 __evsh_id=$2 __evsh_status=$3 __evsh_kind=$4 __evsh_ended= __evsh_outer=
-\\builtin shift 4
+__evsh_number=$1 __evsh_id=$2 __evsh_status=$3 __evsh_kind=$4 __evsh_traced=$5 __evsh_ended= __evsh_outer=
+\\builtin shift 5
 \\builtin printf -v __evsh_text %s "$@"
 if [[ $__evsh_kind != open && $-$__evsh_away != *v* ]] && \\__evsh_complete "$__evsh_text"; then
 __evsh_text="$__evsh_text
@@ -97,7 +98,7 @@ __evsh_text="$__evsh_text
 fi
 __evsh_text="{ \\\\__evsh_start \\"\\$__evsh_last\\" && : \\"\\$__evsh_last\\"; } >/dev/null 2>&1
 $__evsh_text"
-${mark("B;%s")} "$__evsh_id" >/dev/tty
+[[ $__evsh_traced == quiet ]] || ${mark("B;%s")} "$__evsh_id" >/dev/tty
 }
 __evsh_complete() {
 if [[ $__evsh_kind == simple ]] && ! \\builtin alias "\${1%% *}"; then \\builtin return 0; fi
@@ -169,7 +170,7 @@ ${mark("R;%s")} "$$" >/dev/tty`;
 /** None of them reaches the environment of a command. */
 const VARIABLES =
   "__evsh_number __evsh_id __evsh_status __evsh_outer __evsh_last __evsh_ended __evsh_cwd __evsh_dir __evsh_flags " +
-  "__evsh_kind __evsh_dropped __evsh_quiet __evsh_mark __evsh_mark_start __evsh_unset __evsh_away __evsh_ps0 __evsh_ps1 __evsh_ps2";
+  "__evsh_kind __evsh_traced __evsh_dropped __evsh_quiet __evsh_mark __evsh_mark_start __evsh_unset __evsh_away __evsh_ps0 __evsh_ps1 __evsh_ps2";
 
 /** A command on its way to bash. */
 export interface CommandText {
@@ -181,6 +182,8 @@ export interface CommandText {
   readonly id: string;
   /** The shell's stderr may be, or come to be, another than the terminal. */
   readonly hush: boolean;
+  /** A DEBUG trap may print something for our words: a begin mark is to tell when they run. */
+  readonly traced: boolean;
 }
 
 /**
@@ -188,11 +191,11 @@ export interface CommandText {
  * and is evaluated from a variable; the words stand apart (`\\` at the end of a line) since bash joins
  * thousands of them in linear time, unlike `v+=…` (measured: 8 MB in 2.5 s).
  */
-export function commandLines({ text, number, id, hush }: CommandText): Uint8Array {
+export function commandLines({ text, number, id, hush, traced }: CommandText): Uint8Array {
   const words = [...pieces(text)].map((piece) => `$'${piece}'`).join(" \\\n");
   // The id at the end is for LateEcho: it tells the echo of this line from all other text.
   return new TextEncoder().encode(
-    `{ \\__evsh_begin ${number} ${id} "$?" ${kindOf(text)} ${words}; } >/dev/null 2>&1 && ` +
+    `{ \\__evsh_begin ${number} ${id} "$?" ${kindOf(text)} ${traced ? "traced" : "quiet"} ${words}; } >/dev/null 2>&1 && ` +
       `\\builtin eval -- "$__evsh_text"; ` +
       (hush
         ? `{ \\__evsh_hush "$?"; } 9>&2 >/dev/null 2>&1 || \\:; { \\__evsh_close "\${__evsh_outer:-2}"`

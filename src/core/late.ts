@@ -76,14 +76,9 @@ export class Late {
     this.#deaf = true;
   }
 
-  /**
-   * The shell has read the line, and is about to run it.
-   *
-   * @param noisy traces of our words may be shown until the command starts
-   */
-  afterBegin(noisy: boolean): void {
-    this.#inPrompt = false;
-    if (noisy) this.#deaf = true;
+  /** The shell has read the line; until the command starts, traces of our words may be shown. */
+  afterBegin(): void {
+    this.#deaf = true;
   }
 
   /** The command starts: what came before, and what of its line has not been echoed. */

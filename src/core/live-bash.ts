@@ -247,7 +247,7 @@ export class LiveBash {
     if (this.#run !== run || run.over) return;
     const { command: text, number, id } = run;
     const hush = this.#promptMissed || MAY_SEND_STDERR_AWAY.test(text);
-    this.#typist.typeCommand(commandLines({ text, number, id, hush }));
+    this.#typist.typeCommand(commandLines({ text, number, id, hush, traced: this.#wordsTraced }));
   }
 
   #take(chunk: Uint8Array): Promise<void> | undefined {
@@ -291,7 +291,7 @@ export class LiveBash {
         this.#typist.typeAgain();
         break;
       case "begun":
-        this.#begun();
+        this.#late.afterBegin();
         break;
       case "started":
         this.#started();
@@ -318,16 +318,12 @@ export class LiveBash {
     }
   }
 
-  #begun(): void {
+  #started(): void {
     this.#promptMissed = this.#promptDue;
     this.#typist.taken();
-    this.#late.afterBegin(this.#wordsTraced);
-    this.#run?.begin();
-  }
-
-  #started(): void {
     const { output, restOfEcho } = this.#late.afterStart();
     if (this.#run === null) return;
+    this.#run.begin();
     this.#run.background = output;
     this.#lateEcho = LateEcho.of(restOfEcho, this.#run.id);
     this.#page = this.#run;

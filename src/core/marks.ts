@@ -24,7 +24,7 @@ const MAX_MARK_BYTES = 32 * 1024;
 export type Mark =
   /** Our functions are set up in the shell with this process id. */
   | { readonly kind: "ready"; readonly pid: number }
-  /** The shell has read the whole command `id` and is about to run it. */
+  /** The shell has read the command `id`, and traces of our words may follow until it starts. */
   | { readonly kind: "begin"; readonly id: string }
   /** From here on, what comes is output of the command `id`. */
   | { readonly kind: "start"; readonly id: string }

@@ -10,7 +10,7 @@ export type Phase =
   | { readonly at: "idle"; readonly promptDue: boolean }
   /** The lines of a command have been typed. A prompt that is due belongs to the command before. */
   | { readonly at: "typed"; readonly id: string; readonly promptDue: boolean }
-  /** The shell has read the command. */
+  /** The shell has read the command, and runs our words. */
   | { readonly at: "begun"; readonly id: string }
   /** The command runs. */
   | { readonly at: "running"; readonly id: string };
@@ -49,12 +49,9 @@ export function step(phase: Phase, event: PhaseEvent, pid: number | null): [Phas
         null,
       ];
     case "begin":
-      // A slow shell may take the first copy of a command after all.
-      return (phase.at === "typed" || phase.at === "settingUp") && phase.id === event.id
-        ? [{ at: "begun", id: event.id }, "begun"]
-        : [phase, null];
+      return isTaking(phase, event.id) ? [{ at: "begun", id: event.id }, "begun"] : [phase, null];
     case "start":
-      return phase.at === "begun" && phase.id === event.id
+      return isTaking(phase, event.id)
         ? [{ at: "running", id: event.id }, "started"]
         : [phase, null];
     case "end":
@@ -66,6 +63,11 @@ export function step(phase: Phase, event: PhaseEvent, pid: number | null): [Phas
     case "prompt":
       return event.pid === pid ? prompted(phase) : [phase, null];
   }
+}
+
+/** Whether the shell may be taking the command; a slow one may take the first copy of it after all. */
+function isTaking(phase: Phase, id: string): boolean {
+  return phase.at !== "idle" && phase.at !== "running" && phase.id === id;
 }
 
 function prompted(phase: Phase): [Phase, Fact] {

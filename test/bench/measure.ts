@@ -40,12 +40,14 @@ export async function timed(action: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Milliseconds that one of `times` actions takes when they follow each other. */
-export async function timedBlock(times: number, action: () => Promise<unknown>): Promise<number> {
-  const total = await timed(async () => {
-    for (let i = 0; i < times; i++) await action();
-  });
-  return total / times;
+/** The median of the milliseconds that each of `times` actions takes when they follow each other. */
+export async function medianOfBlock(
+  times: number,
+  action: () => Promise<unknown>,
+): Promise<number> {
+  const all: number[] = [];
+  for (let i = 0; i < times; i++) all.push(await timed(action));
+  return median(all);
 }
 
 /** The middle value; between two of them their mean; NaN of none. */

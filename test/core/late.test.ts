@@ -49,11 +49,8 @@ function play(
       case "sets up":
         late.beforeSetUp();
         break;
-      case "begins":
-        late.afterBegin(false);
-        break;
       case "begins noisy":
-        late.afterBegin(true);
+        late.afterBegin();
     }
   }
   const { output, restOfEcho } = late.afterStart();
@@ -93,7 +90,6 @@ const CASES: readonly [string, readonly Step[], string][] = [
     [
       ["types", LINE],
       ["prints", `${LINE.slice(0, 9)}X${LINE.slice(9, 19)}Y${LINE.slice(19)}Z`],
-      ["begins"],
     ],
     "XYZ",
   ],
@@ -104,7 +100,7 @@ const CASES: readonly [string, readonly Step[], string][] = [
   ],
   [
     "lines of jobs are kept while the echo has not come",
-    [["ends bare"], ["types", LINE], ["prints", "job 1\njob 2\n"], ["begins"], ["prints", LINE]],
+    [["ends bare"], ["types", LINE], ["prints", "job 1\njob 2\n"], ["prints", LINE]],
     "job 1\njob 2",
   ],
   [
@@ -113,7 +109,6 @@ const CASES: readonly [string, readonly Step[], string][] = [
       ["ends bare"],
       ["types", LINE],
       ["prints", LINE.slice(0, 10)],
-      ["begins"],
       ["prints", `${LINE.slice(10)}job\n`],
     ],
     "job",
@@ -136,32 +131,17 @@ const CASES: readonly [string, readonly Step[], string][] = [
       ["prints", `${LINE.slice(0, 10)}$ `],
       ["has prompted"],
       ["prints", LINE.slice(10)],
-      ["begins"],
     ],
     "",
   ],
   [
     "a prompt of two lines before that echo is none",
-    [
-      ["ends"],
-      ["types", LINE],
-      ["prints", "user@host\n$ "],
-      ["has prompted"],
-      ["prints", LINE],
-      ["begins"],
-    ],
+    [["ends"], ["types", LINE], ["prints", "user@host\n$ "], ["has prompted"], ["prints", LINE]],
     "",
   ],
   [
     "output after a prompt and before that echo is kept",
-    [
-      ["ends"],
-      ["types", LINE],
-      ["prints", "$ "],
-      ["has prompted"],
-      ["prints", `job\n${LINE}`],
-      ["begins"],
-    ],
+    [["ends"], ["types", LINE], ["prints", "$ "], ["has prompted"], ["prints", `job\n${LINE}`]],
     "job",
   ],
   [
@@ -172,13 +152,16 @@ const CASES: readonly [string, readonly Step[], string][] = [
       ["prints", "[1]+  Done    a\n$ "],
       ["has prompted"],
       ["prints", LINE],
-      ["begins"],
     ],
     "[1]+  Done    a",
   ],
   [
     "what comes between begin and start is kept",
-    [["types", LINE], ["prints", LINE], ["begins"], ["prints", "job\n"]],
+    [
+      ["types", LINE],
+      ["prints", LINE],
+      ["prints", "job\n"],
+    ],
     "job",
   ],
   [
@@ -193,7 +176,7 @@ const CASES: readonly [string, readonly Step[], string][] = [
   ],
   [
     "neither is what comes after the begin then",
-    [["ends bare, noisy"], ["types", LINE], ["prints", LINE], ["begins"], ["prints", "trace\n"]],
+    [["ends bare, noisy"], ["types", LINE], ["prints", LINE], ["prints", "trace\n"]],
     "",
   ],
   [
@@ -224,7 +207,6 @@ const CASES: readonly [string, readonly Step[], string][] = [
       ["prints", "job\n"],
       ["types", LINE],
       ["prints", LINE],
-      ["begins"],
     ],
     "job",
   ],
@@ -266,18 +248,6 @@ const CASES: readonly [string, readonly Step[], string][] = [
     "what PROMPT_COMMAND prints is none, in front of a prompt or without one",
     [["ends"], ["prints", "status line\n"], ["prompts"], ["prints", "$ "], ["has prompted"]],
     "",
-  ],
-  [
-    "a prompt that does not end is over when the next line is read",
-    [
-      ["ends"],
-      ["prints", "theme> "],
-      ["types", LINE],
-      ["prints", LINE],
-      ["begins"],
-      ["prints", "job\n"],
-    ],
-    "job",
   ],
 ];
 
@@ -348,7 +318,7 @@ describe("what has not been echoed at the start", () => {
   });
 
   test("is nothing after the next end", () => {
-    const steps: Step[] = [["types", LINE], ["begins"], ["ends bare"]];
+    const steps: Step[] = [["types", LINE], ["ends bare"]];
     expect(play(steps, (bytes) => [bytes]).rest).toBe("");
   });
 });

@@ -2,12 +2,14 @@
 
 import { openShell } from "evershell";
 import { spawnToClose } from "../floors.ts";
-import { interleave, timed, timedBlock } from "../measure.ts";
+import { interleave, medianOfBlock, timed } from "../measure.ts";
 import { type Benchmark, type Effort, type Row, ratioRow } from "../row.ts";
 import { runWell, withShell } from "../shell.ts";
 
 /** Commands that follow each other before the other contender's turn. */
 const BLOCK = 50;
+/** Commands before the first block: so many it takes until the engine has compiled the path of one. */
+const WARM_UP = 2_000;
 const ROUNDS: Readonly<Record<Effort, number>> = { quick: 10, full: 30 };
 
 /** A builtin in a kept shell, against a bash for each. */
@@ -51,12 +53,13 @@ async function against(
   spawnLabel: string,
   target: number | null,
 ): Promise<Row[]> {
-  const { kept, spawned } = await withShell((shell) =>
-    interleave(ROUNDS[effort], {
-      kept: { measure: () => timedBlock(BLOCK, () => runWell(shell, command)) },
-      spawned: { measure: () => timedBlock(BLOCK, spawn) },
-    }),
-  );
+  const { kept, spawned } = await withShell(async (shell) => {
+    for (let i = 0; i < WARM_UP; i++) await runWell(shell, command);
+    return interleave(ROUNDS[effort], {
+      kept: { measure: () => medianOfBlock(BLOCK, () => runWell(shell, command)) },
+      spawned: { measure: () => medianOfBlock(BLOCK, spawn) },
+    });
+  });
   return [ratioRow(command, [`${command} in a kept shell`, kept], [spawnLabel, spawned], target)];
 }
 
