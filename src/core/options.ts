@@ -181,12 +181,11 @@ export function resolveSize(size: { cols: number; rows: number }): { cols: numbe
 
 /** @throws {EvershellError} `BAD_OPTION` */
 export function resolveRunOptions(
-  options: RunOptions,
+  options: RunOptions | undefined,
   defaults: ResolvedShellOptions,
 ): ResolvedRunOptions {
   // Most commands have no options of their own, and the check costs as much as all else here.
-  const given =
-    Object.keys(options).length === 0 ? NO_RUN_OPTIONS : parse(runSchema, options, "run");
+  const given = options === undefined ? NO_RUN_OPTIONS : parse(runSchema, options, "run");
   return {
     timeoutMs: given.timeoutMs === undefined ? defaults.timeoutMs : given.timeoutMs,
     maxOutputChars: given.maxOutputChars ?? defaults.maxOutputChars,

@@ -141,7 +141,7 @@ class PersistentShell implements Shell {
     return this.#live?.usable ? this.#live.pid : null;
   }
 
-  async run(command: string, options: RunOptions = {}): Promise<RunResult> {
+  async run(command: string, options?: RunOptions): Promise<RunResult> {
     checkCommand(command);
     const resolved = resolveRunOptions(options, this.#options);
     if (this.#closed !== null) throw this.#closed;
