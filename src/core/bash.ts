@@ -7,7 +7,6 @@
  */
 
 import { toBoundary } from "./characters.ts";
-import { EvershellError } from "./errors.ts";
 import { markInShell } from "./marks.ts";
 import { escapeForAnsiC } from "./quoting.ts";
 
@@ -220,27 +219,6 @@ const RESERVED_WORD =
 
 /** The line that stands last in what bash evaluates, as `set -v` prints it. */
 export const END_LINE = '{ \\__evsh_end "$?" "${_-}"; } >/dev/null 2>&1';
-
-/**
- * @param what names the text in the message
- * @throws {EvershellError} `BAD_ARGUMENT` if the text holds NUL or half a surrogate pair
- */
-export function checkText(text: string, what: string): void {
-  const nul = text.indexOf("\0");
-  if (nul !== -1) {
-    throw new EvershellError(
-      "BAD_ARGUMENT",
-      `${what} has a NUL character at index ${nul}; a bash string cannot hold one: write it as an escape, for instance printf '\\0'`,
-    );
-  }
-  const lone = text.search(/\p{Surrogate}/u);
-  if (lone !== -1) {
-    throw new EvershellError(
-      "BAD_ARGUMENT",
-      `${what} has half of a surrogate pair at index ${lone}; it has no UTF-8 form: send whole characters`,
-    );
-  }
-}
 
 /** The text in escaped pieces that each fit on a line, cut between characters and never in an escape. */
 function* pieces(text: string): Generator<string> {

@@ -1,30 +1,26 @@
 /** One bash on one PTY: it is started and made ours, takes commands, and tells what becomes of them. */
 
 import { commandLines, setUp, startCommand } from "./bash.ts";
-import { concat } from "./bytes.ts";
 import { defer, pause } from "./deferred.ts";
-import { Echo, LateEcho } from "./echo.ts";
+import { LateEcho } from "./echo.ts";
 import type { Environment } from "./environment.ts";
 import { EvershellError } from "./errors.ts";
 import { Late } from "./late.ts";
 import { type Mark, MarkScanner } from "./marks.ts";
 import type { ResolvedShellOptions } from "./options.ts";
 import { type Fact, type Phase, type PhaseEvent, step } from "./phase.ts";
+import { Prologue } from "./prologue.ts";
 import type { Pty, PtyExit, SignalName } from "./pty.ts";
 import type { RunEnd } from "./result.ts";
 import type { Run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
 import { Screen, type ScreenView } from "./screen.ts";
 import { interrupt, regainTerminal, type StopHost, stop } from "./stop.ts";
-import { TextStripper } from "./text-stripper.ts";
 import { Typist } from "./typist.ts";
 
 /** The first look at a command that runs; each next one comes after twice the time, up to the last. */
 const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 8_000;
-
-/** Output before the shell is ready; the end of it is part of the error if it never is. */
-const PROLOGUE_BYTES = 4_000;
 
 /** Only `exec` in the shell itself does that. What it hides in, such as a function, the missing mark tells. */
 const MAY_SEND_STDERR_AWAY = /\bexec\b/;
@@ -59,7 +55,7 @@ export class LiveBash {
   #pid: number | null = null;
   #cwd: string | null = null;
   #closing = false;
-  #prologue = new Uint8Array();
+  readonly #prologue = new Prologue();
   #size: { readonly cols: number; readonly rows: number };
   #screen: Screen | null = null;
   /** The command that has the shell, from its typing to its end. */
@@ -199,7 +195,7 @@ export class LiveBash {
       throw error;
     } finally {
       clearTimeout(timer);
-      this.#prologue = new Uint8Array();
+      this.#prologue.forget();
     }
   }
 
@@ -266,7 +262,7 @@ export class LiveBash {
       if (held)
         this.#held = this.#held ? Promise.all([this.#held, held]).then(() => undefined) : held;
     } else if (this.#pid === null) {
-      this.#prologue = concat([this.#prologue, bytes]).slice(-PROLOGUE_BYTES);
+      this.#prologue.push(bytes);
     } else {
       this.#late.push(bytes);
     }
@@ -371,10 +367,7 @@ export class LiveBash {
   }
 
   #startFailed(why: string): EvershellError {
-    const echo = new Echo(this.#setUpText());
-    echo.push(this.#prologue, false);
-    const others = concat(echo.split().others.map(({ bytes }) => bytes));
-    const printed = new TextStripper().strip(others).trim();
+    const printed = this.#prologue.text(this.#setUpText());
     const message = printed === "" ? why : `${why}; it printed: ${printed}`;
     return new EvershellError("START_FAILED", message);
   }
