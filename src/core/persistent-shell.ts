@@ -53,7 +53,7 @@ class PersistentShell implements Shell {
   /** The same once it is open, also after it has ended: its last page is shown. */
   #live: LiveBash | null = null;
   /** Settles when every bash that ended or was closed is gone with all of its session. */
-  #gone: Promise<unknown> = Promise.resolve();
+  #gone: Promise<void> = Promise.resolve();
   /** The command in flight, or that a result left running and whose end has not been fetched. */
   #flight: Flight | null = null;
   #runs = 0;
@@ -224,9 +224,9 @@ class PersistentShell implements Shell {
   }
 
   /** Closes a bash; the next command opens a fresh one. */
-  #closeBash(live: LiveBash): Promise<unknown> {
+  #closeBash(live: LiveBash): Promise<void> {
     const gone = live.close();
-    this.#gone = Promise.all([this.#gone, gone]);
+    this.#gone = this.#gone.then(() => gone);
     return gone;
   }
 
