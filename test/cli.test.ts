@@ -144,7 +144,7 @@ test("requests are answered in order, with their id, and a bad one ends nothing"
     { output: "" },
     { id: 7, output: "/tmp" },
     { error: { code: "BAD_ARGUMENT" } },
-    { error: { code: "BAD_ARGUMENT" } },
+    { id: "x", error: { code: "BAD_ARGUMENT" } },
     { id: 8, error: { code: "BAD_ARGUMENT" } },
     { id: 9, error: { code: "BAD_ARGUMENT" } },
     { id: 10, output: "still here" },

@@ -36,8 +36,9 @@ export async function answerRequests(
 async function answer(line: string, shell: Shell, report: Report): Promise<number> {
   let id: unknown;
   try {
-    const request = parseRequest(line);
-    id = request.id;
+    const value = parseJson(line);
+    id = idOf(value);
+    const request = parseRequest(value);
     const result = await carryOut(request, shell, report);
     await report.result(result, id);
     return statusOf(result.end);
@@ -63,15 +64,26 @@ async function carryOut(request: Request, shell: Shell, report: Report): Promise
   return shell.wait(waiting);
 }
 
-function parseRequest(line: string): Request {
+function parseJson(line: string): unknown {
   if (line.length > MAX_LINE_CHARS) {
     throw badRequest(`is longer than ${MAX_LINE_CHARS} characters`);
   }
-  let value: unknown;
   try {
-    value = JSON.parse(line);
+    return JSON.parse(line);
   } catch (cause) {
     throw badRequest(`is no JSON: ${(cause as Error).message}`);
+  }
+}
+
+/** The id of a request that may be wrong in other ways, so that the answer can be told. */
+function idOf(value: unknown): unknown {
+  const id = typeof value === "object" && value !== null && "id" in value ? value.id : undefined;
+  return typeof id === "string" || typeof id === "number" ? id : undefined;
+}
+
+function parseRequest(value: unknown): Request {
+  if (typeof value !== "string" && (typeof value !== "object" || Array.isArray(value))) {
+    throw badRequest("is neither a string nor an object");
   }
   if (typeof value === "string") return { command: value };
   const parsed = v.safeParse(requestSchema, value);

@@ -70,6 +70,8 @@ export class LiveBash {
   /** The last command was interrupted. */
   #interrupted = false;
   #lookTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Bytes of output. */
+  #received = 0;
   /** What the piece of output that is being taken has to wait for. */
   #held: Promise<void> | undefined;
 
@@ -203,6 +205,7 @@ export class LiveBash {
     return new Typist({
       pty,
       timeoutMs: this.#options.startTimeoutMs,
+      received: () => this.#received,
       setUp: () => {
         this.#step({ kind: "setUp" });
         this.#late.beforeSetUp();
@@ -248,6 +251,7 @@ export class LiveBash {
 
   #take(chunk: Uint8Array): Promise<void> | undefined {
     this.#held = undefined;
+    this.#received += chunk.length;
     this.#scanner.scan(
       chunk,
       (bytes) => this.#output(bytes),

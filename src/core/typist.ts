@@ -5,10 +5,13 @@ import { pause } from "./deferred.ts";
 import type { Pty } from "./pty.ts";
 
 /**
- * Bytes of our lines handed to the PTY before their echo is read: the terminal holds 64 KiB of it, and what finds
- * no room would come after the command has started.
+ * Bytes of our lines that are typed before their echo is awaited: the terminal holds 64 KiB of it, and what finds no
+ * room would come after the command has started (seen on a busy machine).
  */
 const PIECE_BYTES = 16 * 1024;
+
+/** Looks in a row at which no more has come, after which a terminal is taken not to echo; each takes 1 ms or more. */
+const ECHO_LOOKS = 100;
 
 /** ^U: in canonical mode it discards what was typed but not ended with a newline. */
 const KILL_LINE = Uint8Array.of(0x15);
@@ -27,6 +30,8 @@ export interface TypistHost {
   readonly pty: Pty;
   /** The time that the shell may take to set up or to take a command. */
   readonly timeoutMs: number;
+  /** How many bytes have come from the terminal. */
+  readonly received: () => number;
   /** The text that makes the shell ours; it is about to be typed. */
   setUp(): Uint8Array;
   /** This line is about to be typed, and will be echoed. */
@@ -144,9 +149,11 @@ export class Typist {
   async #write(bytes: Uint8Array): Promise<void> {
     this.#writing = bytes;
     try {
+      const before = this.#host.received();
+      let echoes = true;
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
         if (at > 0) {
-          await pause(0);
+          echoes = echoes && (await this.#hasReceived(before + at));
           if (this.#writing !== bytes) return;
           if (this.#line !== NO_BYTES) this.#expectWithin(this.#host.timeoutMs);
         }
@@ -155,5 +162,17 @@ export class Typist {
     } catch {
       // The terminal has ended, which its exit tells.
     }
+  }
+
+  /** Waits until so many bytes have come; false if no more come. */
+  async #hasReceived(bytes: number): Promise<boolean> {
+    let last = this.#host.received();
+    for (let looks = 0; last < bytes && looks < ECHO_LOOKS; looks++) {
+      await pause(1);
+      const now = this.#host.received();
+      if (now > last) looks = 0;
+      last = now;
+    }
+    return last >= bytes;
   }
 }

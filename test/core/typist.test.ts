@@ -27,6 +27,8 @@ async function sitDown(): Promise<Desk> {
   const host: TypistHost = {
     pty,
     timeoutMs: TIMEOUT_MS,
+    // All that is typed is echoed at once.
+    received: () => pty.writtenText.length,
     setUp: () => {
       told.push("set-up");
       return bytesOf(SET_UP);
