@@ -130,5 +130,5 @@ function readVersion(): string {
 function statusHelp(): string {
   return `
 Exit status: that of the last command; 128+n if signal n killed the shell; 124 a command timed out or was
-left running; 123 it waits for input; 125 evershell failed; 2 wrong usage.`;
+left running; 125 evershell failed; 2 wrong usage.`;
 }

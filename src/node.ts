@@ -12,10 +12,22 @@ import {
 
 export * from "./core/index.ts";
 
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new EvershellError(
+      "BAD_CWD",
+      "the working directory of the host is gone: name one that exists with the option cwd",
+      { cause },
+    );
+  }
+}
+
 const runtime: Runtime = {
   openPty,
   environment: () => process.env,
-  workingDirectory: () => process.cwd(),
+  workingDirectory,
   locale: process.platform === "darwin" ? "en_US.UTF-8" : "C.UTF-8",
   findBash,
   resolveCwd,

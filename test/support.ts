@@ -1,4 +1,8 @@
-/** What many tests need: shells and folders that go with the test, facts that are waited for, chance by seed. */
+/**
+ * What many tests need: shells and folders that go with the test, facts that are waited for, chance by seed.
+ *
+ * A tag at the end of a title, such as [IN-6], names a kind of fault that shells like this one have had.
+ */
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";

@@ -9,7 +9,7 @@ import type { Pty, PtyExit, PtyRequest, PtyState, SignalName } from "../core/pty
 import { endSession, isAlive, sendSignal } from "./end-session.ts";
 import { InputQueue, type PtyWithDescriptor } from "./node-pty-input.ts";
 import { OutputQueue } from "./node-pty-output.ts";
-import { endsOnInterrupt, processInfo, readsTerminal } from "./processes.ts";
+import { endsOnInterrupt, processInfo, terminalReadSize } from "./processes.ts";
 
 /** Arguments of stty under which a line of printable text arrives as it was typed. */
 const INPUT_MODES: readonly string[] =
@@ -105,9 +105,9 @@ class NodePty implements Pty {
     if (shell === null) return null;
     const { foregroundGroup, group, pid, state } = shell;
     const foreground = foregroundGroup === group;
-    const reading = foreground && readsTerminal(pid, this.#pty.ptsName) === true;
+    const readSize = foreground ? terminalReadSize(pid, this.#pty.ptsName) : null;
     const interruptible = endsOnInterrupt(foregroundGroup);
-    return { stopped: state === "T", foreground, foregroundGroup, interruptible, reading };
+    return { stopped: state === "T", foreground, foregroundGroup, interruptible, readSize };
   }
 
   async repair(): Promise<void> {

@@ -41,16 +41,16 @@ export async function sessionProcesses({ session, device }: Session): Promise<Pr
 }
 
 /**
- * Whether the process is blocked in a read of the terminal (`device`, as `/dev/pts/3`). Null where the system
- * does not tell.
+ * How many bytes a process that is blocked in a read of the terminal (`device`, as `/dev/pts/3`) has asked for; null
+ * if it is not, or the system does not tell.
  */
-export function readsTerminal(pid: number, device: string): boolean | null {
+export function terminalReadSize(pid: number, device: string): number | null {
   const readNumber = isLinux ? READ_SYSCALL[process.arch] : undefined;
   if (readNumber === undefined) return null;
   try {
-    const [call, fd] = readFileSync(`/proc/${pid}/syscall`, "utf8").split(" ");
-    if (Number(call) !== readNumber) return false;
-    return readlinkSync(`/proc/${pid}/fd/${Number(fd)}`) === device;
+    const [call, fd, , size] = readFileSync(`/proc/${pid}/syscall`, "utf8").split(" ");
+    if (Number(call) !== readNumber) return null;
+    return readlinkSync(`/proc/${pid}/fd/${Number(fd)}`) === device ? Number(size) : null;
   } catch {
     // The process has ended, or belongs to somebody else.
     return null;

@@ -44,10 +44,11 @@ export type RcFiles = "none" | "user";
 
 /**
  * Defines our functions and the prompt mark, and answers with a `ready` mark. May be sent to a shell that
- * has them already, to make it ours again. It is one compound command, so that the shell prompts once.
+ * has them already, to make it ours again: the user's prompt and `$?` stay as they are. It is one compound command, so
+ * that the shell prompts once.
  */
 export function setUp(nonce: string, rc: RcFiles): string {
-  return `{\n${rc === "user" ? READ_RC_FILES : ""}${functions(nonce)}\n}\n`;
+  return `{\n__evsh_outer=$?\n${rc === "user" ? READ_RC_FILES : ""}${functions(nonce)}\n}\n`;
 }
 
 /** Read here rather than by bash itself, with no input that they could eat. */
@@ -61,8 +62,8 @@ unset __evsh_rc
  * Options of the shell (no line of ours is ever kept in a history), and the functions, in the order in which a
  * command meets them:
  *
- * - `begin NUMBER ID STATUS KIND TRACED WORD…` takes a command that the line brings. A number that is not new is a line
- *   sent twice, and refused. It keeps the status that the command shall see as `$?`, and prints
+ * - `begin NUMBER ID STATUS KIND TRACED LENGTH WORD…` takes a command that the line brings. A number that is not new is
+ *   a line sent twice, and refused; so is a text that did not arrive whole. It keeps the status that the command shall see as `$?`, and prints
  *   the begin mark where our words may be traced (it costs 25 µs).
  * - `complete TEXT` tells whether the text is complete, by letting bash parse it as the body of a function
  *   behind a `return`: nothing of it can run, whatever it holds.
@@ -88,9 +89,9 @@ __evsh_number=\${__evsh_number:-0} __evsh_ended=1 __evsh_status=0 __evsh_last= _
 __evsh_mark='${prompt}' __evsh_mark_start='${markInShell(nonce, "Q;$$")}' __evsh_unset='${prompt} is unset'
 __evsh_begin() {
 (( $1 > __evsh_number )) || \\builtin return 1
+\\builtin printf -v __evsh_text %s "\${@:7}"
+[[ $6 == ANY || $6 == "LENGTH:\${#__evsh_text}" ]] || \\builtin return 1
 __evsh_number=$1 __evsh_id=$2 __evsh_status=$3 __evsh_kind=$4 __evsh_traced=$5 __evsh_ended= __evsh_outer=
-\\builtin shift 5
-\\builtin printf -v __evsh_text %s "$@"
 if [[ $__evsh_kind != open && $-$__evsh_away != *v* ]] && \\__evsh_complete "$__evsh_text"; then
 __evsh_text="$__evsh_text
 { \\\\__evsh_end \\"\\$?\\" \\"\\\${_-}\\"; } >/dev/null 2>&1"
@@ -116,7 +117,7 @@ ${mark("S;%s")} "$__evsh_id" >/dev/tty
 }
 __evsh_end() {
 __evsh_status=$1 __evsh_last=$2 __evsh_ended=1 __evsh_dir= __evsh_flags=
-if [[ "\${PWD-}" != "$__evsh_cwd" ]]; then
+if [[ "\${PWD-}" != "$__evsh_cwd" && \${#PWD} -lt 8192 ]]; then
 __evsh_cwd=\${PWD-}
 \\builtin printf -v __evsh_dir %q "$__evsh_cwd"
 fi
@@ -161,15 +162,36 @@ __evsh_restore() {
 if [[ $2 == "$__evsh_unset" ]]; then \\builtin unset -v "$1"; else \\builtin printf -v "$1" %s "$2"; fi
 }
 \\builtin export -n ${VARIABLES}
+__evsh_leave() {
+\\builtin return "$1"
+}
+if (( __evsh_number )); then \\__evsh_away
+else
 \\builtin printf -v PS2 %s ''
 \\builtin printf -v PS1 %s "$__evsh_mark"
-${mark("R;%s")} "$$" >/dev/tty`;
+fi
+${mark("R;%s")} "$$" >/dev/tty
+\\__evsh_leave "$__evsh_outer"`;
 }
+
+/**
+ * What bash asks for when it reads a command from the terminal: the block size of that, as stdio does. `read` asks for
+ * 4 096 bytes or one (measured: bash 5.2 on Linux).
+ */
+export const PROMPT_READ_BYTES = 1024;
 
 /** None of them reaches the environment of a command. */
 const VARIABLES =
   "__evsh_number __evsh_id __evsh_status __evsh_outer __evsh_last __evsh_ended __evsh_cwd __evsh_dir __evsh_flags " +
   "__evsh_kind __evsh_traced __evsh_dropped __evsh_quiet __evsh_mark __evsh_mark_start __evsh_unset __evsh_away __evsh_ps0 __evsh_ps1 __evsh_ps2";
+
+/**
+ * A check of what arrives: a terminal that is set oddly drops or changes characters (`stty erase A`, `iuclc`). Only of
+ * ASCII is the length the same in every locale.
+ */
+function lengthOf(text: string): string {
+  return /^[\0-\x7f]*$/.test(text) ? `LENGTH:${text.length}` : "ANY";
+}
 
 /** A command on its way to bash. */
 export interface CommandText {
@@ -194,7 +216,7 @@ export function commandLines({ text, number, id, hush, traced }: CommandText): U
   const words = [...pieces(text)].map((piece) => `$'${piece}'`).join(" \\\n");
   // The id at the end is for LateEcho: it tells the echo of this line from all other text.
   return new TextEncoder().encode(
-    `{ \\__evsh_begin ${number} ${id} "$?" ${kindOf(text)} ${traced ? "traced" : "quiet"} ${words}; } >/dev/null 2>&1 && ` +
+    `{ \\__evsh_begin ${number} ${id} "$?" ${kindOf(text)} ${traced ? "traced" : "quiet"} ${lengthOf(text)} ${words}; } >/dev/null 2>&1 && ` +
       `\\builtin eval -- "$__evsh_text"; ` +
       (hush
         ? `{ \\__evsh_hush "$?"; } 9>&2 >/dev/null 2>&1 || \\:; { \\__evsh_close "\${__evsh_outer:-2}"`

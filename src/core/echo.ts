@@ -16,9 +16,6 @@ const MAX_PAIRS = 1_000_000;
 /** So much output is kept besides the echo. */
 const MAX_KEPT_BYTES = 256 * 1024;
 
-/** In longer texts: so many bytes of an echo may be missing between two runs. */
-const MAX_MISSING_BYTES = 256;
-
 /** Echo and output after a line was typed, until the shell has read it. */
 export class Echo {
   readonly #line: Uint8Array;
@@ -74,7 +71,7 @@ function findEcho(bytes: Uint8Array, line: Uint8Array): Found {
   if (bytes.length === 0 || line.length === 0) return { runs: [], rest: line };
   const at = indexOfBytes(bytes, line);
   if (at !== -1) return { runs: [{ from: at, to: at + line.length }], rest: NO_BYTES };
-  return bytes.length * line.length <= MAX_PAIRS ? bestRuns(bytes, line) : firstRuns(bytes, line);
+  return bytes.length * line.length <= MAX_PAIRS ? bestRuns(bytes, line) : runsByLine(bytes, line);
 }
 
 /**
@@ -106,6 +103,8 @@ function bestRuns(bytes: Uint8Array, line: Uint8Array): Found {
     }
     worthInRun[0] = IMPOSSIBLE;
   }
+  // The whole of it is expected: its last run may be short.
+  worth[line.length] = (worth[line.length] as number) + 2 * RUN_COST_BYTES;
   const found = worth.indexOf(worth.reduce((best, each) => Math.max(best, each)));
   return { runs: traceBack(steps, width, bytes.length, found), rest: line.subarray(found) };
 }
@@ -133,38 +132,43 @@ function traceBack(steps: Uint8Array, width: number, end: number, found: number)
   return runs;
 }
 
-/** The first runs that are long enough, in order. */
-function firstRuns(bytes: Uint8Array, line: Uint8Array): Found {
+/**
+ * For long texts: the lines of the echo that stand in one piece, and the best runs between them, in as much as can be
+ * searched.
+ */
+function runsByLine(bytes: Uint8Array, text: Uint8Array): Found {
   const runs: Run[] = [];
-  let rest = line;
-  for (let from = 0; from < bytes.length; ) {
-    const next = nextRun(bytes, from, rest);
-    if (next === null) break;
-    runs.push(next.run);
-    from = next.run.to;
-    rest = next.rest;
+  let from = 0;
+  let echoed = 0;
+  const add = (to: number, upTo: number): Uint8Array => {
+    const line = text.subarray(echoed, upTo);
+    if (from >= to || line.length === 0) return line;
+    const most = Math.floor(MAX_PAIRS / line.length);
+    // Of too much, the part where the echo seems to begin.
+    const start =
+      to - from <= most
+        ? 0
+        : indexOfBytes(bytes.subarray(from, to), line.subarray(0, RUN_COST_BYTES));
+    const offset = from + Math.max(start, 0);
+    const found = bestRuns(bytes.subarray(offset, Math.min(to, offset + most)), line);
+    for (const run of found.runs) runs.push({ from: offset + run.from, to: offset + run.to });
+    return found.rest;
+  };
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf(LF, start) + 1 || text.length;
+    const at = indexOfBytes(bytes.subarray(from), text.subarray(start, end));
+    if (at !== -1) {
+      if (echoed < start) add(from + at, start);
+      runs.push({ from: from + at, to: from + at + end - start });
+      from += at + end - start;
+      echoed = end;
+    }
+    start = end;
   }
-  return { runs, rest };
+  return { runs, rest: add(bytes.length, text.length) };
 }
 
-/** The next run, and what of the echo is to come after it; bytes of the echo may be missing before it. */
-function nextRun(
-  bytes: Uint8Array,
-  start: number,
-  echo: Uint8Array,
-): { readonly run: Run; readonly rest: Uint8Array } | null {
-  for (let missing = 0; missing <= MAX_MISSING_BYTES && missing < echo.length; missing++) {
-    const first = echo.subarray(missing, missing + RUN_COST_BYTES);
-    if (missing > 0 && first.length < RUN_COST_BYTES) break;
-    const found = indexOfBytes(bytes.subarray(start), first);
-    if (found === -1) continue;
-    const from = start + found;
-    let to = from + first.length;
-    while (missing + to - from < echo.length && bytes[to] === echo[missing + to - from]) to++;
-    return { run: { from, to }, rest: echo.subarray(missing + to - from) };
-  }
-  return null;
-}
+const LF = 0x0a;
 
 /** The bytes from `from` to `to` that are in no run. */
 function without(bytes: Uint8Array, runs: readonly Run[], from: number, to: number): Uint8Array {

@@ -5,7 +5,8 @@ import type { RunEnd } from "./result.ts";
 
 /** A line that is no output of the command. */
 export interface ForeignEnding {
-  readonly line: string;
+  /** Null: whatever stands after the last newline, which is a prompt. */
+  readonly line: string | null;
   /** It may follow other text on its line, since that text had no newline. */
   readonly glued: boolean;
   /** Other lines may follow it (those of a trap on EXIT). */
@@ -14,10 +15,12 @@ export interface ForeignEnding {
 
 /**
  * What the shell itself may print at the end of the output of a command that ended so: the line that ends our
- * evaluation (under `set -v`), or the `exit` of an interactive bash that is told to exit.
+ * evaluation (under `set -v`), the `exit` of an interactive bash that is told to exit, or a prompt of the user's after an
+ * interrupt, for which bash begins a new line.
  */
 export function foreignEnding(end: RunEnd, command: string): ForeignEnding | null {
   if (end.kind === "finished") return { line: END_LINE, glued: true, followed: false };
+  if (end.kind === "interrupted") return { line: null, glued: false, followed: false };
   if (end.kind !== "shellExited" || end.exitCode === null) return null;
   const told = isToldToExit(command);
   return told === "no" ? null : { line: EXIT, glued: told === "yes", followed: told === "yes" };
@@ -41,6 +44,7 @@ function isToldToExit(command: string): "yes" | "perhaps" | "no" {
 export function withoutEnding(text: string, foreign: ForeignEnding | null): string {
   if (foreign === null) return text;
   const { line, glued, followed } = foreign;
+  if (line === null) return text.slice(0, text.lastIndexOf("\n") + 1) || text;
   const ending = text.endsWith("\n") ? `${line}\n` : line;
   if (text.endsWith(ending)) {
     const rest = text.slice(0, -ending.length);

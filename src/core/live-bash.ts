@@ -1,6 +1,6 @@
 /** One bash on one PTY: it is started and made ours, takes commands, and tells what becomes of them. */
 
-import { commandLines, setUp, startCommand } from "./bash.ts";
+import { commandLines, PROMPT_READ_BYTES, setUp, startCommand } from "./bash.ts";
 import { defer, pause } from "./deferred.ts";
 import { LateEcho } from "./echo.ts";
 import type { Environment } from "./environment.ts";
@@ -15,12 +15,15 @@ import type { RunEnd } from "./result.ts";
 import type { Run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
 import { Screen, type ScreenView } from "./screen.ts";
-import { interrupt, regainTerminal, type StopHost, stop } from "./stop.ts";
+import { INTERRUPTED_STATUS, interrupt, regainTerminal, type StopHost, stop } from "./stop.ts";
 import { Typist } from "./typist.ts";
 
 /** The first look at a command that runs; each next one comes after twice the time, up to the last. */
 const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 8_000;
+
+/** Between the two looks that prove that the shell is at its prompt. */
+const PROOF_MS = 50;
 
 /** Only `exec` in the shell itself does that. What it hides in, such as a function, the missing mark tells. */
 const MAY_SEND_STDERR_AWAY = /\bexec\b/;
@@ -138,6 +141,7 @@ export class LiveBash {
     if (!(await run.begun)) {
       throw new EvershellError("NOT_RUNNING", "write: the command ended before it began");
     }
+    this.#lookAfter(run, FIRST_LOOK_MS);
     await this.#typist.typeInput(bytes, run.overSignal);
   }
 
@@ -147,8 +151,9 @@ export class LiveBash {
   }
 
   /** Interrupts the command in flight. */
-  interrupt(run: Run): Promise<void> {
-    return interrupt(this.#stopHost(), run);
+  async interrupt(run: Run): Promise<void> {
+    if (this.#run === run) this.#lookAfter(run, PROOF_MS);
+    await interrupt(this.#stopHost(), run);
   }
 
   /** Stops the command in flight; true if the shell has proved to be back at its prompt. */
@@ -376,14 +381,28 @@ export class LiveBash {
     return new EvershellError("START_FAILED", message);
   }
 
-  /** Looks after a command from time to time: a shell that was stopped (`suspend`) is continued. */
-  #lookAfter(run: Run, ms: number): void {
+  /**
+   * Looks after a command from time to time: a shell that was stopped (`suspend`) is continued, and one that is back
+   * at a prompt without our mark (the user's, after an interrupt) is made ours again.
+   */
+  #lookAfter(run: Run, ms: number, seenAtPrompt = false): void {
+    clearTimeout(this.#lookTimer);
     this.#lookTimer = setTimeout(async () => {
+      const received = this.#received;
       const state = await this.#pty.inspect();
       if (this.#run !== run) return;
       if (state?.stopped) await this.#pty.repair();
-      this.#lookAfter(run, Math.min(2 * ms, LAST_LOOK_MS));
+      const atPrompt = state?.readSize === PROMPT_READ_BYTES && received === this.#received;
+      if (atPrompt && seenAtPrompt) await this.#regain(run);
+      else this.#lookAfter(run, atPrompt ? PROOF_MS : Math.min(2 * ms, LAST_LOOK_MS), atPrompt);
     }, ms);
+  }
+
+  async #regain(run: Run): Promise<void> {
+    this.#ready = defer();
+    this.#typist.typeSetUp();
+    await Promise.race([this.#ready.promise, pause(this.#options.startTimeoutMs)]);
+    if (this.#run === run) this.#endRun({ kind: "interrupted", exitCode: INTERRUPTED_STATUS });
   }
 
   /** Passes the terminal's answer to the program that asked; never to the shell, which would run it. */

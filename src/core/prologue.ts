@@ -4,6 +4,8 @@ import { concat, NO_BYTES } from "./bytes.ts";
 import { Echo } from "./echo.ts";
 import { TextStripper } from "./text-stripper.ts";
 
+const CR = 0x0d;
+
 /** Of more, the end is kept. */
 const MAX_BYTES = 8_000;
 
@@ -17,7 +19,11 @@ export class Prologue {
   /** Its text, without the echo of what we typed. */
   text(typed: Uint8Array): string {
     const echo = new Echo(typed);
-    echo.push(this.#bytes, false);
+    // The terminal may not be set yet, and end lines with CR LF.
+    echo.push(
+      this.#bytes.filter((byte) => byte !== CR),
+      false,
+    );
     const { others } = echo.split();
     return new TextStripper().strip(concat(others.map(({ bytes }) => bytes))).trim();
   }

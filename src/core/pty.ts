@@ -91,8 +91,8 @@ export interface PtyState {
   readonly foregroundGroup: number;
   /** SIGINT ends the leader of that group, which neither catches nor ignores it. */
   readonly interruptible: boolean;
-  /** It is in the foreground and blocked in a read of the terminal, with nothing to read. */
-  readonly reading: boolean;
+  /** If it is in the foreground and blocked in a read of the terminal, how many bytes it has asked for. */
+  readonly readSize: number | null;
 }
 
 /** Opens a pseudoterminal with a process on it that has it as its controlling terminal. */

@@ -7,6 +7,9 @@ import type { Run } from "./run.ts";
 /** How often it is looked what became of a signal. */
 const LOOK_MS = 50;
 
+/** Signals that may get lost one after another: a loop of short programs is rarely hit. */
+const MAX_TRIES = 10;
+
 /** A shell that is about to fork a program is given so long to hand the terminal over. */
 const FORK_MS = 10;
 
@@ -23,16 +26,18 @@ export interface StopHost {
 }
 
 /**
- * Interrupts a command as Ctrl-C does, and sends the signal once more where it got lost: between the forking of a
+ * Interrupts a command as Ctrl-C does, and sends the signal again where it got lost: between the forking of a
  * program and its start it reaches a copy of the shell, which ignores it.
  */
 export async function interrupt({ pty }: StopHost, run: Run): Promise<void> {
   if ((await pty.inspect())?.foreground) await Promise.race([run.settled, pause(FORK_MS)]);
   const before = run.over ? null : await pty.inspect();
   if (run.over) return;
-  await sendInterrupt(pty);
-  await Promise.race([run.settled, pause(LOOK_MS)]);
-  if (!run.over && hasMissedIt(before, await pty.inspect())) await sendInterrupt(pty);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    await sendInterrupt(pty);
+    await Promise.race([run.settled, pause(LOOK_MS)]);
+    if (run.over || !hasMissedIt(before, await pty.inspect())) return;
+  }
 }
 
 /**
@@ -76,10 +81,10 @@ async function backAtPrompt(host: StopHost, run: Run, ms: number): Promise<boole
     await Promise.race([run.settled, pause(LOOK_MS)]);
     const state = await host.pty.inspect();
     if (!run.over && hasMissedIt(before, state)) await sendInterrupt(host.pty);
-    looks = state?.reading ? looks + 1 : 0;
+    looks = state?.readSize ? looks + 1 : 0;
     before = state;
   }
-  const mayBeAtPrompt = before === null || before.reading;
+  const mayBeAtPrompt = before === null || before.readSize !== null;
   if (!run.over && mayBeAtPrompt && (await host.answers(ms))) {
     run.end({ kind: "interrupted", exitCode: INTERRUPTED_STATUS });
   }
@@ -87,7 +92,7 @@ async function backAtPrompt(host: StopHost, run: Run, ms: number): Promise<boole
 }
 
 /** That of a command killed by SIGINT: 128 + 2. */
-const INTERRUPTED_STATUS = 130;
+export const INTERRUPTED_STATUS = 130;
 
 /** A script goes on with its next program; or the program would have ended, had it got the signal. */
 function hasMissedIt(before: PtyState | null, after: PtyState | null): boolean {

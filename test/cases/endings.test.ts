@@ -728,3 +728,42 @@ test("much input that a program does not read is dropped with it [IN-15]", async
   expect((await run).end).toEqual({ kind: "finished", exitCode: 0 });
   expect(brief(await shell.run("echo next; ls"))).toEqual(["next", 0]);
 });
+
+test.each(["PS1='$ '", "unset PS1", "PROMPT_COMMAND='PS1=\"> \"'"])(
+  "with a prompt of the user's (%s), an interrupt ends the command and keeps prompt and state [PROC-64]",
+  async (setting) => {
+    const shell = await open();
+    await shell.run(`${setting}; KEPT=1`);
+    const pid = shell.pid;
+    const run = shell.run("echo on; sleep 30", { timeoutMs: 10_000, waitMs: 100 });
+    await run;
+    await shell.write({ keys: ["C-c"] });
+    expect((await shell.wait()).end).toEqual({ kind: "interrupted", exitCode: 130 });
+    expect(brief(await shell.run('echo "$? $KEPT ${PS1-none}"'))[0]).toMatch(
+      /^130 1 (\$|>|none) ?$/,
+    );
+    expect(shell.pid).toBe(pid);
+  },
+);
+
+test("an interrupt is no answer to a program that reads [PROC-64]", async () => {
+  const shell = await open();
+  const run = shell.run("trap 'echo no' INT; read x; echo \"got $x\"", { timeoutMs: 10_000 });
+  await until("the shell reads", async () => {
+    await shell.interrupt();
+    return shell.screen().lines.includes("no");
+  });
+  await shell.write("abc\n");
+  expect((await run).output).toContain("got abc");
+});
+
+test.each(["erase A", "iuclc", "kill B", "istrip"])(
+  "a terminal set oddly by a function (stty %s) changes no command [EMU-77]",
+  async (setting) => {
+    const shell = await open({ startTimeoutMs: 1_000 });
+    await shell.run(`f() { stty ${setting}; }`);
+    await shell.run("f");
+    const { output, background } = await shell.run("echo XABAC");
+    expect([output, background]).toEqual(["XABAC", ""]);
+  },
+);

@@ -159,7 +159,7 @@ describe("bracketed paste", () => {
     expect(await outputs(shell, "echo x", "echo y")).toEqual(["x", "y"]);
   });
 
-  test("turning line editing on changes nothing [BP-194]", async () => {
+  test("after line editing was turned on, commands and statuses are right [BP-194]", async () => {
     const shell = await open();
     for (const setting of ["set -o emacs", "set -o vi", 'bind \'"\\C-x": "echo no\\n"\'']) {
       await shell.run(`${setting} 2>/dev/null`);

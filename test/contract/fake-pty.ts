@@ -62,7 +62,7 @@ export class FakePty implements Pty {
     foreground: true,
     foregroundGroup: FAKE_PID,
     interruptible: false,
-    reading: false,
+    readSize: null,
   };
   /** Hears of each write as it is taken. */
   onWrite: (text: string) => void = () => undefined;

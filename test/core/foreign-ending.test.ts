@@ -8,6 +8,7 @@ import {
 } from "../../src/core/foreign-ending.ts";
 import type { RunEnd } from "../../src/core/result.ts";
 
+const PROMPT: ForeignEnding = { line: null, glued: false, followed: false };
 const EXITED: RunEnd = { kind: "shellExited", exitCode: 3, signal: null };
 const KILLED: RunEnd = { kind: "shellExited", exitCode: null, signal: "SIGKILL" };
 
@@ -25,7 +26,7 @@ describe("what the shell may print at the end of an output", () => {
     ["nothing after a last exec", EXITED, "[ -e x ] && exit; exec false", null],
     ["its exit after an exec", EXITED, "exec 3>&1; exit 3", TOLD],
     ["nothing when it was killed", KILLED, "exit", null],
-    ["nothing when it was interrupted", { kind: "interrupted", exitCode: 130 }, "exit", null],
+    ["a prompt when it was interrupted", { kind: "interrupted", exitCode: 130 }, "exit", PROMPT],
     ["nothing when its time was over", { kind: "timedOut", shellKept: false }, "exit", null],
   ])("is %s", (_, end, command, foreign) => {
     expect(foreignEnding(end, command)).toEqual(foreign);
@@ -33,6 +34,15 @@ describe("what the shell may print at the end of an output", () => {
 });
 
 describe("a text", () => {
+  test.each([
+    ["out\n(venv) $ ", "out\n"],
+    ["out\n", "out\n"],
+    ["out", "out"],
+    ["", ""],
+  ])("%j loses a prompt that stands on a line of its own", (text, rest) => {
+    expect(withoutEnding(text, PROMPT)).toBe(rest);
+  });
+
   test.each<[string, string, ForeignEnding | null, string]>([
     ["of nothing foreign stays", "out\nexit\n", null, "out\nexit\n"],
     ["loses the line at its end", "out\nexit\n", UNTOLD, "out\n"],
