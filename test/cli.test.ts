@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, realpathSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -107,6 +107,7 @@ test("--keep-going runs the next command in a fresh shell", async () => {
 
 test("--cwd is where the shell starts", async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "cli-")));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   expect((await evershell("run", "--cwd", folder, "pwd")).out).toBe(`${folder}\n`);
 });
 
