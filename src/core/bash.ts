@@ -12,9 +12,9 @@ import { escapeForAnsiC } from "./quoting.ts";
 
 /**
  * Bytes of a command on one line of input. A canonical line holds 4 096 bytes on Linux and 1 024 on macOS
- * (MAX_CANON), and what goes beyond is dropped by the kernel; some 200 are for the words around it.
+ * (MAX_CANON), and what goes beyond is dropped by the kernel; some 350 are for the words around it.
  */
-const MAX_PIECE_BYTES = 780;
+const MAX_PIECE_BYTES = 640;
 
 /**
  * The program and arguments that become our interactive shell.
@@ -62,21 +62,21 @@ unset __evsh_rc
  * Options of the shell (no line of ours is ever kept in a history), and the functions, in the order in which a
  * command meets them:
  *
- * - `begin NUMBER ID STATUS KIND TRACED LENGTH WORD…` takes a command that the line brings. A number that is not new is
- *   a line sent twice, and refused; so is a text that did not arrive whole. It keeps the status that the command shall see as `$?`, and prints
- *   the begin mark where our words may be traced (it costs 25 µs).
+ * - `begin NUMBER ID STATUS KIND TRACED LENGTH WORD…` takes a command that the line brings. A number that is not
+ *   new is a line sent twice, and refused; so is a text that did not arrive whole. It keeps the status that the
+ *   command shall see as `$?`, and prints the begin mark where our words may be traced (it costs 25 µs).
  * - `complete TEXT` tells whether the text is complete, by letting bash parse it as the body of a function
  *   behind a `return`: nothing of it can run, whatever it holds.
  * - `start LAST` is the first line of what is evaluated: it takes our traces away and prints the start mark.
  * - `end STATUS LAST` drops lines that were typed for the command and not read, which bash would run, and prints
- *   the end mark. In a complete text it is the last line of what is evaluated: the
- *   status of `eval` is then ours (0), so that `set -e` and ERR traps act on the command alone.
+ *   the end mark. In a complete text it is the last line of what is evaluated: the status of `eval` is then ours
+ *   (0), so that `set -e` and ERR traps act on the command alone.
  * - `hush STATUS` stands after the `eval` where a command may have sent the shell's stderr to a file, and keeps our
  *   mark out of that file. Descriptor 9 is a copy of stderr; while that is closed, it does not run.
  * - `close STATUS` prints the end mark if the text did not get that far, and returns the command's status. The
  *   empty `eval` mends bash's parser, which after an unmatched quote misses the next reserved word (5.2).
- * - `away` and `back`: until the next command starts, the prompt stands between our marks, and nothing else is shown when
- *   our lines are read (PS0, PS2, `set -v`, `set -x`). `printf -v` since PS1 may be readonly.
+ * - `away` and `back`: until the next command starts, the prompt stands between our marks, and nothing else is shown
+ *   when our lines are read (PS0, PS2, `set -v`, `set -x`). `printf -v` since PS1 may be readonly.
  */
 function functions(nonce: string): string {
   const mark = (fields: string): string => `\\builtin printf '${markInShell(nonce, fields)}'`;
@@ -195,7 +195,7 @@ function lengthOf(text: string): string {
 
 /** A command on its way to bash. */
 export interface CommandText {
-  /** One that passes `checkText`. */
+  /** One that passes `checkCommand`. */
   readonly text: string;
   /** Greater than that of every earlier command of this shell. */
   readonly number: number;
