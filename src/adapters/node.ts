@@ -5,7 +5,15 @@ import { closeSync, constants, openSync } from "node:fs";
 import { constants as osConstants } from "node:os";
 import { pause } from "../core/deferred.ts";
 import { EvershellError } from "../core/errors.ts";
-import type { Pty, PtyExit, PtyRequest, PtyState, SignalName } from "../core/pty.ts";
+import type {
+  Pty,
+  PtyExit,
+  PtyRequest,
+  PtyState,
+  SignalName,
+  TerminalModes,
+  TerminalReader,
+} from "../core/pty.ts";
 import { endSession, isAlive, sendSignal } from "./end-session.ts";
 import { InputQueue, type PtyWithDescriptor } from "./node-pty-input.ts";
 import { OutputQueue } from "./node-pty-output.ts";
@@ -108,6 +116,14 @@ class NodePty implements Pty {
     const readSize = foreground ? terminalReadSize(pid, this.#pty.ptsName) : null;
     const interruptible = endsOnInterrupt(foregroundGroup);
     return { stopped: state === "T", foreground, foregroundGroup, interruptible, readSize };
+  }
+
+  async reader(): Promise<TerminalReader | null> {
+    return null;
+  }
+
+  async modes(): Promise<TerminalModes | null> {
+    return null;
   }
 
   async repair(): Promise<void> {

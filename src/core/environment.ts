@@ -69,3 +69,15 @@ function localeOf(host: Readonly<Record<string, string | undefined>>, locale: st
   const isSet = host.LC_ALL || host.LC_CTYPE || host.LANG;
   return isSet ? {} : { LANG: locale };
 }
+
+/** Names the terminals that a process was started in, from the outermost to the innermost. */
+const TAG_VARIABLE = "EVERSHELL_ID";
+
+/** The environment of one terminal: whatever is started there inherits its tag (`PtyRequest.tag`). */
+export function taggedEnvironment(
+  env: Environment,
+  tag: string,
+): { readonly env: Environment; readonly tag: string } {
+  const outer = env[TAG_VARIABLE];
+  return { env: { ...env, [TAG_VARIABLE]: outer ? `${outer}:${tag}` : tag }, tag };
+}

@@ -5,7 +5,16 @@ export type { Keep } from "./clip.ts";
 export { type ErrorCode, EvershellError } from "./errors.ts";
 export type { RunOptions, ShellOptions, StopPolicy, WaitOptions } from "./options.ts";
 export { openShellOn } from "./persistent-shell.ts";
-export type { OpenPty, Pty, PtyExit, PtyRequest, PtyState, SignalName } from "./pty.ts";
+export type {
+  OpenPty,
+  Pty,
+  PtyExit,
+  PtyRequest,
+  PtyState,
+  SignalName,
+  TerminalModes,
+  TerminalReader,
+} from "./pty.ts";
 export type { ClipInfo, RunEnd, RunResult } from "./result.ts";
 export type { Runtime } from "./runtime.ts";
 export type { ScreenView } from "./screen.ts";

@@ -3,7 +3,7 @@
 import { commandLines, PROMPT_READ_BYTES, setUp, startCommand } from "./bash.ts";
 import { defer, pause } from "./deferred.ts";
 import { LateEcho } from "./echo.ts";
-import type { Environment } from "./environment.ts";
+import { type Environment, taggedEnvironment } from "./environment.ts";
 import { EvershellError } from "./errors.ts";
 import { Late } from "./late.ts";
 import { type Mark, MarkScanner } from "./marks.ts";
@@ -11,6 +11,7 @@ import type { ResolvedShellOptions } from "./options.ts";
 import { type Fact, type Phase, type PhaseEvent, step } from "./phase.ts";
 import { Prologue } from "./prologue.ts";
 import type { Pty, PtyExit, SignalName } from "./pty.ts";
+import { randomHex } from "./random.ts";
 import type { RunEnd } from "./result.ts";
 import type { Run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
@@ -91,13 +92,14 @@ export class LiveBash {
    */
   static async open({ runtime, options, bash, cwd, env }: LiveBashRequest): Promise<LiveBash> {
     const live = new LiveBash(options);
-    const { cols, rows } = options;
+    const { cols, rows, keepDetached } = options;
     const pty = await runtime.openPty({
       argv: startCommand(bash),
       cwd,
-      env,
+      ...taggedEnvironment(env, randomHex(16)),
       cols,
       rows,
+      keepDetached,
       onData: (bytes) => live.#take(bytes),
     });
     await live.#becomeReady(pty);
@@ -415,8 +417,3 @@ export class LiveBash {
 }
 
 const encoder = new TextEncoder();
-
-function randomHex(bytes: number): string {
-  const random = crypto.getRandomValues(new Uint8Array(bytes));
-  return Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}

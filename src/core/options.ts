@@ -57,6 +57,11 @@ export interface ShellOptions extends Omit<RunOptions, "signal" | "onOutput" | "
   readonly startTimeoutMs?: number;
   /** Milliseconds between a gentle signal and the next, harsher one. Default 3 000. */
   readonly graceMs?: number;
+  /**
+   * Leave alone, when bash ends or is closed, what has made itself independent of it: processes that left its session
+   * (`setsid`) or ignore SIGHUP (`nohup`). Default false: everything that was started from the shell is ended.
+   */
+  readonly keepDetached?: boolean;
 }
 
 /** Longest time that a timer of JavaScript can wait for. */
@@ -115,6 +120,7 @@ const shellSchema = v.strictObject({
   spillDir: v.optional(text),
   startTimeoutMs: v.optional(milliseconds, 10_000),
   graceMs: v.optional(milliseconds, 3_000),
+  keepDetached: v.optional(v.boolean("must be true or false"), false),
 });
 
 const waitEntries = {
@@ -149,6 +155,7 @@ export interface ResolvedShellOptions {
   readonly spillDir?: string | undefined;
   readonly startTimeoutMs: number;
   readonly graceMs: number;
+  readonly keepDetached: boolean;
 }
 
 /** Options of one command with every default filled in. */

@@ -34,6 +34,16 @@ export interface PtyRequest {
   readonly cols: number;
   readonly rows: number;
   /**
+   * A random text that stands in `env` and nowhere else on the machine: a process that has inherited it was started
+   * from this terminal, wherever it is now.
+   */
+  readonly tag: string;
+  /**
+   * `close` leaves alone what has made itself independent: processes that left the session (`setsid`), and those
+   * that ignore SIGHUP (`nohup`).
+   */
+  readonly keepDetached: boolean;
+  /**
    * Called with each piece of output, in order; the bytes are the callee's to keep. While a returned
    * promise is pending the adapter reads no further, so that the kernel makes the process wait.
    */
@@ -67,6 +77,15 @@ export interface Pty {
   inspect(): Promise<PtyState | null>;
 
   /**
+   * A process of the foreground group that is *proved* to wait for input on this terminal, and for nothing else; null
+   * if there is none, or the system does not let it be proved.
+   */
+  reader(): Promise<TerminalReader | null>;
+
+  /** How the terminal treats input; null where that cannot be known. */
+  modes(): Promise<TerminalModes | null>;
+
+  /**
    * Puts back, from outside, the input maps and special characters of the terminal, which could keep a line
    * from reaching the shell whole (`stty inlcr`, `stty eof a`), and continues the shell if it is
    * stopped. Best effort.
@@ -74,9 +93,9 @@ export interface Pty {
   repair(): Promise<void>;
 
   /**
-   * Ends every process of the session (HUP, then TERM, then KILL), frees the terminal, and resolves
-   * when nothing is left, or nothing more can be done. May be called at any time and more than once. Never
-   * rejects. What the process still prints is dropped.
+   * Ends every process of the session and all that was started from it (HUP, then TERM, then KILL; less with
+   * `keepDetached`), frees the terminal, and resolves when nothing is left, or nothing more can be done. May be
+   * called at any time and more than once. Never rejects. What the process still prints is dropped.
    */
   close(): Promise<void>;
 }
@@ -93,6 +112,23 @@ export interface PtyState {
   readonly interruptible: boolean;
   /** If it is in the foreground and blocked in a read of the terminal, how many bytes it has asked for. */
   readonly readSize: number | null;
+}
+
+/** A process that waits for input. */
+export interface TerminalReader {
+  readonly pid: number;
+  /** The name of its program, as the system knows it. */
+  readonly program: string;
+  /** Tells one wait from another: equal as long as the process has not moved. */
+  readonly wait: string;
+}
+
+/** How a terminal treats input (termios). */
+export interface TerminalModes {
+  /** ECHO: what is typed is shown. Without it, and with lines, a password is asked for. */
+  readonly echo: boolean;
+  /** ICANON: a program gets whole lines. */
+  readonly lines: boolean;
 }
 
 /** Opens a pseudoterminal with a process on it that has it as its controlling terminal. */

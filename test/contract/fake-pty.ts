@@ -8,6 +8,8 @@ import type {
   PtyRequest,
   PtyState,
   SignalName,
+  TerminalModes,
+  TerminalReader,
 } from "../../src/core/pty.ts";
 
 /** So many bytes may wait while input is held; the contract's bound. */
@@ -64,6 +66,10 @@ export class FakePty implements Pty {
     interruptible: false,
     readSize: null,
   };
+  /** What `reader` tells. */
+  waiting: TerminalReader | null = null;
+  /** What `modes` tells. */
+  terminalModes: TerminalModes | null = { echo: true, lines: true };
   /** Hears of each write as it is taken. */
   onWrite: (text: string) => void = () => undefined;
   /** Hears of each signal. */
@@ -160,6 +166,14 @@ export class FakePty implements Pty {
 
   async inspect(): Promise<PtyState | null> {
     return this.#over ? null : this.state;
+  }
+
+  async reader(): Promise<TerminalReader | null> {
+    return this.#over ? null : this.waiting;
+  }
+
+  async modes(): Promise<TerminalModes | null> {
+    return this.#over ? null : this.terminalModes;
   }
 
   async repair(): Promise<void> {

@@ -37,6 +37,8 @@ describe("a scripted PTY", () => {
       env: {},
       cols: 80,
       rows: 24,
+      tag: "no-such-tag",
+      keepDetached: false,
       onData: (bytes) => void pieces.push(new TextDecoder().decode(bytes)),
       ...request,
     });

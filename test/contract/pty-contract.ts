@@ -54,6 +54,8 @@ export function describePty(name: string, openPty: OpenPty, { realProcesses }: P
       env: ENV,
       cols: 80,
       rows: 24,
+      tag: "no-such-tag",
+      keepDetached: false,
       ...options,
       argv: typeof program === "string" ? ["sh", "-c", program] : program,
       onData: (bytes) => {

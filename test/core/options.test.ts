@@ -35,6 +35,7 @@ describe("the options of a shell", () => {
       onShellEnd: "reopen",
       startTimeoutMs: 10_000,
       graceMs: 3_000,
+      keepDetached: false,
     });
   });
 
@@ -55,6 +56,7 @@ describe("the options of a shell", () => {
       spillDir: "/tmp",
       startTimeoutMs: 1,
       graceMs: 2 ** 31 - 1,
+      keepDetached: true,
     } as const;
     expect(resolveShellOptions(given)).toEqual(given);
   });

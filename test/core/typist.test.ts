@@ -21,7 +21,16 @@ interface Desk {
 
 async function sitDown(): Promise<Desk> {
   const { openPty, opened } = fakePtys();
-  await openPty({ argv: ["sh"], cwd: "/", env: {}, cols: 80, rows: 24, onData: () => undefined });
+  await openPty({
+    argv: ["sh"],
+    cwd: "/",
+    env: {},
+    cols: 80,
+    rows: 24,
+    tag: "none",
+    keepDetached: false,
+    onData: () => undefined,
+  });
   const pty = opened[0] as FakePty;
   const told: string[] = [];
   const host: TypistHost = {
