@@ -60,8 +60,8 @@ function sent(text: string): Uint8Array {
 
 const SENT: readonly (readonly [string, string])[] = [
   ["the start", startCommand("bash").join("\n")],
-  ["the set-up", setUp("0123456789abcdef", "none")],
-  ["the set-up with start-up files", setUp("0123456789abcdef", "user")],
+  ["the set-up", setUp("0123456789abcdef", "none", false)],
+  ["the set-up with start-up files", setUp("0123456789abcdef", "user", true)],
   ["the line at the end", END_LINE],
   ...COMMANDS.map((text, i) => [`command ${i}`, new TextDecoder().decode(sent(text))] as const),
 ];

@@ -17,27 +17,50 @@ import { escapeForAnsiC } from "./quoting.ts";
 const MAX_PIECE_BYTES = 640;
 
 /**
- * The program and arguments that become our interactive shell.
- *
- * A first bash closes every descriptor that the host left open (node-pty leaks those of all earlier
- * terminals), sets the terminal, and becomes the second. `-opost`: the kernel's output processing costs 4
- * to 19 times the throughput (measured: `seq`, `yes`); our screen does the newline instead. `-echoctl`:
- * control characters are echoed as themselves. `--noediting`: without readline a command takes 0.15 ms
- * and may have any length (measured: 0.57 ms with it, and 10 KB hung).
+ * The program and arguments that become our interactive shell. `--noediting`: without readline a command takes
+ * 0.15 ms and may have any length (measured: 0.57 ms with it, and 10 KB hung).
  */
 export function startCommand(bash: string): [string, ...string[]] {
-  return [bash, "--noprofile", "--norc", "-c", START, bash];
+  return startThrough(bash, [bash, ...BASH_OPTIONS], SET_TERMINAL);
 }
 
-const START = `
+/**
+ * The program and arguments that become another program, through a bash that closes every descriptor that the host
+ * left open: node-pty leaks those of all earlier terminals.
+ */
+export function startThrough(
+  bash: string,
+  argv: readonly string[],
+  first = "",
+): [string, ...string[]] {
+  return [
+    bash,
+    "--noprofile",
+    "--norc",
+    "-c",
+    `${CLOSE_DESCRIPTORS}${first}exec "$@"`,
+    bash,
+    ...argv,
+  ];
+}
+
+/** An interactive bash that reads whole lines, and no files at its start. */
+export const BASH_OPTIONS: readonly string[] = ["--noprofile", "--norc", "--noediting", "-i"];
+
+const CLOSE_DESCRIPTORS = `
 for __evsh_fd in /dev/fd/*; do
   case \${__evsh_fd##*/} in
     0 | 1 | 2 | *[!0-9]*) ;;
     *) eval "exec \${__evsh_fd##*/}>&-" ;;
   esac
 done
-stty -opost -echoctl 2>/dev/null
-exec "$0" --noprofile --norc --noediting -i`;
+`;
+
+/**
+ * `-opost`: the kernel's output processing costs 4 to 19 times the throughput (measured: `seq`, `yes`); our screen does
+ * the newline instead. `-echoctl`: control characters are echoed as themselves.
+ */
+const SET_TERMINAL = "stty -opost -echoctl 2>/dev/null\n";
 
 /** Whose start-up files the shell reads: nobody's, or `~/.bashrc` and the system's. */
 export type RcFiles = "none" | "user";
@@ -46,9 +69,12 @@ export type RcFiles = "none" | "user";
  * Defines our functions and the prompt mark, and answers with a `ready` mark. May be sent to a shell that
  * has them already, to make it ours again: the user's prompt and `$?` stay as they are. It is one compound command, so
  * that the shell prompts once.
+ *
+ * @param setTerminal the terminal is another than the one that the shell was started on (a far one)
  */
-export function setUp(nonce: string, rc: RcFiles): string {
-  return `{\n__evsh_outer=$?\n${rc === "user" ? READ_RC_FILES : ""}${functions(nonce)}\n}\n`;
+export function setUp(nonce: string, rc: RcFiles, setTerminal: boolean): string {
+  const first = (setTerminal ? SET_TERMINAL : "") + (rc === "user" ? READ_RC_FILES : "");
+  return `{\n__evsh_outer=$?\n${first}${functions(nonce)}\n}\n`;
 }
 
 /** Read here rather than by bash itself, with no input that they could eat. */
@@ -80,7 +106,7 @@ unset __evsh_rc
  */
 function functions(nonce: string): string {
   const mark = (fields: string): string => `\\builtin printf '${markInShell(nonce, fields)}'`;
-  const prompt = markInShell(nonce, "P;$$;$?");
+  const prompt = promptMark(nonce);
   return `\\builtin set +H +o history +o emacs +o vi
 \\builtin history -c
 \\builtin unset -v HISTFILE MAILCHECK TMOUT
@@ -191,6 +217,11 @@ const VARIABLES =
  */
 function lengthOf(text: string): string {
   return /^[\0-\x7f]*$/.test(text) ? `LENGTH:${text.length}` : "ANY";
+}
+
+/** The prompt that the set-up gives to a shell, written as a value of PS1: a mark, and nothing else. */
+export function promptMark(nonce: string): string {
+  return markInShell(nonce, "P;$$;$?");
 }
 
 /** A command on its way to bash. */

@@ -46,6 +46,27 @@ const SET: Environment = {
   GIT_EDITOR: "true",
 };
 
+/** The same for a bash on another machine, whose own environment is not known here. */
+export const FAR_VARIABLES: Environment = SET;
+export const FAR_UNSET: readonly string[] = [
+  "CDPATH",
+  "MAILCHECK",
+  "OLDPWD",
+  "POSIXLY_CORRECT",
+  "PROMPT_COMMAND",
+  "PS0",
+  "PS3",
+  "PS4",
+  "TMOUT",
+  "TMUX",
+  "TMUX_PANE",
+];
+
+/** The host's own environment, for a program that leads to another machine. */
+export function hostEnvironment(host: Readonly<Record<string, string | undefined>>): Environment {
+  return defined({ ...host, TERM: SET.TERM });
+}
+
 /**
  * @param host the host's own environment
  * @param locale a UTF-8 locale of this system, used where the host sets no locale at all
@@ -60,6 +81,10 @@ export function shellEnvironment(
     ([name]) => !REMOVED.includes(name) && !OUR_FUNCTION.test(name),
   );
   const all = { ...Object.fromEntries(kept), ...SET, ...localeOf(host, locale), ...overrides };
+  return defined(all);
+}
+
+function defined(all: Readonly<Record<string, string | undefined>>): Environment {
   return Object.fromEntries(
     Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );

@@ -1,30 +1,24 @@
 /** One bash on one PTY: it is started and made ours, takes commands, and tells what becomes of them. */
 
-import { commandLines, PROMPT_READ_BYTES, setUp, startCommand } from "./bash.ts";
+import { commandLines, promptMark, setUp } from "./bash.ts";
 import { defer, pause } from "./deferred.ts";
 import { LateEcho } from "./echo.ts";
 import { type Environment, taggedEnvironment } from "./environment.ts";
-import { EvershellError } from "./errors.ts";
+import { type ErrorCode, EvershellError } from "./errors.ts";
+import { type Far, FarPty, typeBecome } from "./far-bash.ts";
 import { Late } from "./late.ts";
+import { Lookout } from "./lookout.ts";
 import { type Mark, MarkScanner } from "./marks.ts";
 import type { ResolvedShellOptions } from "./options.ts";
 import { type Fact, type Phase, type PhaseEvent, step } from "./phase.ts";
 import { Prologue } from "./prologue.ts";
-import type { Pty, PtyExit, SignalName } from "./pty.ts";
+import type { OpenPty, Pty, PtyExit, SignalName } from "./pty.ts";
 import { randomHex } from "./random.ts";
-import type { RunEnd } from "./result.ts";
+import type { InputWait, RunEnd } from "./result.ts";
 import type { Run } from "./run.ts";
-import type { Runtime } from "./runtime.ts";
 import { Screen, type ScreenView } from "./screen.ts";
 import { INTERRUPTED_STATUS, interrupt, regainTerminal, type StopHost, stop } from "./stop.ts";
 import { Typist } from "./typist.ts";
-
-/** The first look at a command that runs; each next one comes after twice the time, up to the last. */
-const FIRST_LOOK_MS = 250;
-const LAST_LOOK_MS = 8_000;
-
-/** Between the two looks that prove that the shell is at its prompt. */
-const PROOF_MS = 50;
 
 /** Only `exec` in the shell itself does that. What it hides in, such as a function, the missing mark tells. */
 const MAY_SEND_STDERR_AWAY = /\bexec\b/;
@@ -35,27 +29,35 @@ const MAY_BREAK_LINES = /\bstty\b/;
 /** From such a command on, a DEBUG trap may print something for our words too. */
 const MAY_TRACE_WORDS = /\bDEBUG\b|\bsource\b|(?:^|[\s;&|])\.\s/;
 
+/** The status with which shells and env(1) end if there is no such program. */
+const PROGRAM_NOT_FOUND = 127;
+
 /** What it takes to start a bash. */
 export interface LiveBashRequest {
-  readonly runtime: Runtime;
+  readonly openPty: OpenPty;
   readonly options: ResolvedShellOptions;
-  /** Path of the program. */
-  readonly bash: string;
+  readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Environment;
+  /** Where bash is, if what is started is not bash itself; else null. */
+  readonly far: Far | null;
 }
 
 /** A bash that lives. */
 export class LiveBash {
   readonly #options: ResolvedShellOptions;
+  readonly #far: Far | null;
   readonly #nonce: string = randomHex(16);
   readonly #scanner: MarkScanner = new MarkScanner(this.#nonce);
   readonly #late: Late = new Late();
   #pty!: Pty;
   #typist!: Typist;
+  #lookout!: Lookout;
   #phase: Phase = { at: "settingUp", id: null };
   /** Settles when the shell answers our set-up. */
   #ready = defer<void>();
+  /** Settles when a far bash shows its first prompt. */
+  readonly #reached = defer<void>();
   #pid: number | null = null;
   #cwd: string | null = null;
   #closing = false;
@@ -64,6 +66,8 @@ export class LiveBash {
   #screen: Screen | null = null;
   /** The command that has the shell, from its typing to its end. */
   #run: Run | null = null;
+  /** How many commands have been started. */
+  #runs = 0;
   /** The last command that started: its page is what the screen shows. */
   #page: Run | null = null;
   #lateEcho: LateEcho | null = null;
@@ -73,14 +77,14 @@ export class LiveBash {
   #wordsTraced: boolean;
   /** The last command was interrupted. */
   #interrupted = false;
-  #lookTimer: ReturnType<typeof setTimeout> | undefined;
   /** Bytes of output. */
   #received = 0;
   /** What the piece of output that is being taken has to wait for. */
   #held: Promise<void> | undefined;
 
-  private constructor(options: ResolvedShellOptions) {
+  private constructor(options: ResolvedShellOptions, far: Far | null) {
     this.#options = options;
+    this.#far = far;
     this.#size = options;
     this.#wordsTraced = options.rc === "user";
   }
@@ -88,13 +92,14 @@ export class LiveBash {
   /**
    * Starts a bash and waits until it is at its prompt.
    *
-   * @throws {EvershellError} `START_FAILED` if it does not come there; what `openPty` throws
+   * @throws {EvershellError} `START_FAILED` if it does not come there; `BASH_NOT_FOUND` if the far side has none;
+   * what `openPty` throws
    */
-  static async open({ runtime, options, bash, cwd, env }: LiveBashRequest): Promise<LiveBash> {
-    const live = new LiveBash(options);
+  static async open({ openPty, options, argv, cwd, env, far }: LiveBashRequest): Promise<LiveBash> {
+    const live = new LiveBash(options, far);
     const { cols, rows, keepDetached } = options;
-    const pty = await runtime.openPty({
-      argv: startCommand(bash),
+    const pty = await openPty({
+      argv,
       cwd,
       ...taggedEnvironment(env, randomHex(16)),
       cols,
@@ -128,6 +133,7 @@ export class LiveBash {
   /** Types a command. Its run is told of its output and its end. */
   start(run: Run): void {
     this.#run = run;
+    this.#runs++;
     this.#wordsTraced ||= MAY_TRACE_WORDS.test(run.command);
     const repair = MAY_BREAK_LINES.test(this.#page?.command ?? "");
     if (this.#interrupted || repair) void this.#prepare(repair).then(() => this.#type(run));
@@ -143,18 +149,24 @@ export class LiveBash {
     if (!(await run.begun)) {
       throw new EvershellError("NOT_RUNNING", "write: the command ended before it began");
     }
-    this.#lookAfter(run, FIRST_LOOK_MS);
+    this.#lookout.watch(run);
     await this.#typist.typeInput(bytes, run.overSignal);
   }
 
-  /** Signals the foreground group. */
-  signal(name: SignalName): Promise<boolean> {
+  /** Tells once it is proved that the command in flight waits for input. Returns a function that ends this. */
+  follow(onWaiting: (wait: InputWait) => void): () => void {
+    return this.#lookout.follow(onWaiting);
+  }
+
+  /** Signals the foreground group of the command in flight. */
+  signal(run: Run, name: SignalName): Promise<boolean> {
+    this.#lookout.watch(run);
     return this.#pty.signal(name);
   }
 
   /** Interrupts the command in flight. */
   async interrupt(run: Run): Promise<void> {
-    if (this.#run === run) this.#lookAfter(run, PROOF_MS);
+    if (this.#run === run) this.#lookout.watch(run);
     await interrupt(this.#stopHost(), run);
   }
 
@@ -189,14 +201,21 @@ export class LiveBash {
     await this.#pty.close();
   }
 
-  async #becomeReady(pty: Pty): Promise<void> {
+  async #becomeReady(opened: Pty): Promise<void> {
+    const pty = this.#far === null ? opened : new FarPty(opened);
     this.#pty = pty;
     this.#typist = this.#newTypist(pty);
+    this.#lookout = new Lookout({
+      pty,
+      received: () => this.#received,
+      onPrompt: (run) => void this.#regain(run),
+    });
     pty.exited.then((exit) => this.#exited(exit));
     const { startTimeoutMs } = this.#options;
     const late = `bash did not come to its prompt within ${startTimeoutMs} ms`;
     const timer = setTimeout(() => this.#ready.reject(this.#startFailed(late)), startTimeoutMs);
     try {
+      if (this.#far !== null) await this.#reach(opened, this.#far);
       this.#typist.typeSetUp();
       await this.#ready.promise;
     } catch (error) {
@@ -206,6 +225,14 @@ export class LiveBash {
       clearTimeout(timer);
       this.#prologue.forget();
     }
+  }
+
+  /** Makes what the program leads to our bash, at its prompt. */
+  async #reach(pty: Pty, far: Far): Promise<void> {
+    const becoming = typeBecome(pty, far, promptMark(this.#nonce), () => this.#closing);
+    const why = await Promise.race([becoming, this.#ready.promise]);
+    if (why) throw this.#startFailed(why);
+    await Promise.race([this.#reached.promise, this.#ready.promise]);
   }
 
   #newTypist(pty: Pty): Typist {
@@ -227,7 +254,8 @@ export class LiveBash {
   }
 
   #setUpText(): Uint8Array {
-    return encoder.encode(setUp(this.#nonce, this.#pid === null ? this.#options.rc : "none"));
+    const rc = this.#pid === null ? this.#options.rc : "none";
+    return encoder.encode(setUp(this.#nonce, rc, this.#far !== null));
   }
 
   #stopHost(): StopHost {
@@ -251,9 +279,11 @@ export class LiveBash {
 
   #type(run: Run): void {
     if (this.#run !== run || run.over) return;
-    const { command: text, number, id } = run;
+    const { command: text, id } = run;
     const hush = this.#promptMissed || MAY_SEND_STDERR_AWAY.test(text);
-    this.#typist.typeCommand(commandLines({ text, number, id, hush, traced: this.#wordsTraced }));
+    this.#typist.typeCommand(
+      commandLines({ text, number: this.#runs, id, hush, traced: this.#wordsTraced }),
+    );
   }
 
   #take(chunk: Uint8Array): Promise<void> | undefined {
@@ -281,6 +311,7 @@ export class LiveBash {
 
   #mark(mark: Mark): void {
     if (mark.kind === "ready") this.#pid = mark.pid;
+    if (mark.kind === "prompt") this.#reached.resolve();
     this.#act(this.#step(mark), mark);
   }
 
@@ -334,7 +365,7 @@ export class LiveBash {
     this.#run.background = output;
     this.#lateEcho = LateEcho.of(restOfEcho, this.#run.id);
     this.#page = this.#run;
-    this.#lookAfter(this.#run, FIRST_LOOK_MS);
+    this.#lookout.watch(this.#run);
   }
 
   #ended(mark: Extract<Mark, { kind: "end" }>): void {
@@ -351,7 +382,7 @@ export class LiveBash {
 
   /** The command in flight is over, or has been given up. */
   #forget(): void {
-    clearTimeout(this.#lookTimer);
+    this.#lookout.leave();
     this.#typist.forget();
     this.#lateEcho = null;
     this.#run = null;
@@ -371,35 +402,26 @@ export class LiveBash {
 
   #exited(exit: PtyExit): void {
     const how = exit.signal ?? `code ${exit.exitCode}`;
-    this.#ready.reject(this.#startFailed(`bash ended (${how}) before its prompt`));
+    const missing = this.#far !== null && exit.exitCode === PROGRAM_NOT_FOUND;
+    this.#ready.reject(
+      missing
+        ? this.#startFailed(
+            `no bash could be started through ${this.#far?.program}`,
+            "BASH_NOT_FOUND",
+          )
+        : this.#startFailed(`bash ended (${how}) before its prompt`),
+    );
     this.#endRun({ kind: "shellExited", ...exit });
     // What the shell left behind in its session ends with it.
     void this.close();
   }
 
-  #startFailed(why: string): EvershellError {
+  #startFailed(why: string, code: ErrorCode = "START_FAILED"): EvershellError {
     const printed = this.#prologue.text(this.#setUpText());
-    const message = printed === "" ? why : `${why}; it printed: ${printed}`;
-    return new EvershellError("START_FAILED", message);
+    return new EvershellError(code, printed === "" ? why : `${why}; it printed: ${printed}`);
   }
 
-  /**
-   * Looks after a command from time to time: a shell that was stopped (`suspend`) is continued, and one that is back
-   * at a prompt without our mark (the user's, after an interrupt) is made ours again.
-   */
-  #lookAfter(run: Run, ms: number, seenAtPrompt = false): void {
-    clearTimeout(this.#lookTimer);
-    this.#lookTimer = setTimeout(async () => {
-      const received = this.#received;
-      const state = await this.#pty.inspect();
-      if (this.#run !== run) return;
-      if (state?.stopped) await this.#pty.repair();
-      const atPrompt = state?.readSize === PROMPT_READ_BYTES && received === this.#received;
-      if (atPrompt && seenAtPrompt) await this.#regain(run);
-      else this.#lookAfter(run, atPrompt ? PROOF_MS : Math.min(2 * ms, LAST_LOOK_MS), atPrompt);
-    }, ms);
-  }
-
+  /** Makes the shell ours again, which is back at a prompt of the user's (after an interrupt). */
   async #regain(run: Run): Promise<void> {
     this.#ready = defer();
     this.#typist.typeSetUp();

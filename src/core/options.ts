@@ -49,6 +49,12 @@ export interface ShellOptions extends Omit<RunOptions, "signal" | "onOutput" | "
   readonly rc?: RcFiles;
   /** The bash to start: a path, or a name looked up in `PATH`. Default `"bash"`. */
   readonly bash?: string;
+  /**
+   * A program and its arguments through which bash is reached, such as `["ssh", "-tt", "host"]`: whatever shell that
+   * leads to becomes the bash of this shell. It has to start without asking questions; `cwd`, `env` and `bash` are
+   * those of the far side. Default: bash runs on this machine.
+   */
+  readonly backend?: readonly [string, ...string[]] | null;
   /** After bash has ended: the next `run` opens a fresh one (default), or throws `CLOSED`. */
   readonly onShellEnd?: "reopen" | "close";
   /** Folder for the complete output of commands whose result is clipped. Default: the temporary folder. */
@@ -83,6 +89,13 @@ const cells = v.pipe(
 
 const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
 
+/** A program and its arguments. */
+export const argv = v.custom<readonly [string, ...string[]]>(
+  (value) =>
+    v.is(v.pipe(v.array(v.string()), v.minLength(1)), value) && (value as string[])[0] !== "",
+  "must be a program and its arguments: an array of strings",
+);
+
 const envName = v.pipe(v.string(), v.regex(/^[^=\0]+$/, 'must have names without "=" and NUL'));
 const envValue = v.pipe(
   v.string("must be a string or undefined"),
@@ -116,6 +129,7 @@ const shellSchema = v.strictObject({
   rows: v.optional(cells, 40),
   rc: v.optional(oneOf("none", "user"), "none"),
   bash: v.optional(text, "bash"),
+  backend: v.optional(v.nullable(argv), null),
   onShellEnd: v.optional(oneOf("reopen", "close"), "reopen"),
   spillDir: v.optional(text),
   startTimeoutMs: v.optional(milliseconds, 10_000),
@@ -151,6 +165,7 @@ export interface ResolvedShellOptions {
   readonly rows: number;
   readonly rc: RcFiles;
   readonly bash: string;
+  readonly backend: readonly [string, ...string[]] | null;
   readonly onShellEnd: "reopen" | "close";
   readonly spillDir?: string | undefined;
   readonly startTimeoutMs: number;

@@ -1,10 +1,10 @@
 /** A shell: commands in order, what ends them, and a fresh bash when one is gone. */
 
 import { checkCommand, checkSignal, inputText } from "./arguments.ts";
-import { defer } from "./deferred.ts";
-import { type Environment, shellEnvironment } from "./environment.ts";
 import { aborted, EvershellError } from "./errors.ts";
-import { LiveBash } from "./live-bash.ts";
+import { endOrPause, type Flight, orAborted } from "./flight.ts";
+import { Launcher, type Size } from "./launcher.ts";
+import type { LiveBash } from "./live-bash.ts";
 import {
   type ResolvedRunOptions,
   type ResolvedShellOptions,
@@ -19,7 +19,7 @@ import {
   type WaitOptions,
 } from "./options.ts";
 import type { PtyExit, SignalName } from "./pty.ts";
-import type { RunEnd, RunResult } from "./result.ts";
+import type { RunResult } from "./result.ts";
 import { Run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ScreenView } from "./screen.ts";
@@ -40,14 +40,12 @@ export async function openShellOn(runtime: Runtime, options: ShellOptions = {}):
 }
 
 class PersistentShell implements Shell {
-  readonly #runtime: Runtime;
   readonly #options: ResolvedShellOptions;
-  readonly #env: Environment;
-  readonly #cwd: string;
+  readonly #launcher: Launcher;
   readonly #shelf: SpillShelf;
   readonly #turns = new Turns();
   readonly #exitListeners = new Set<(exit: PtyExit) => void>();
-  #size: { readonly cols: number; readonly rows: number };
+  #size: Size;
   /** The bash that takes commands; it may still be opening. */
   #bash: Promise<LiveBash> | null = null;
   /** The same once it is open, also after it has ended: its last page is shown. */
@@ -56,15 +54,12 @@ class PersistentShell implements Shell {
   #gone: Promise<void> = Promise.resolve();
   /** The command in flight, or that a result left running and whose end has not been fetched. */
   #flight: Flight | null = null;
-  #runs = 0;
   #closed: EvershellError | null = null;
 
   constructor(runtime: Runtime, options: ResolvedShellOptions) {
-    this.#runtime = runtime;
     this.#options = options;
     this.#size = { cols: options.cols, rows: options.rows };
-    this.#env = shellEnvironment(runtime.environment(), runtime.locale, options.env);
-    this.#cwd = runtime.resolveCwd(options.cwd ?? runtime.workingDirectory());
+    this.#launcher = new Launcher(runtime, options);
     this.#shelf = new SpillShelf(runtime.openSpillStore(options.spillDir ?? null));
   }
 
@@ -104,7 +99,8 @@ class PersistentShell implements Shell {
 
   async signal(name: SignalName): Promise<boolean> {
     checkSignal(name);
-    return this.#running("signal").live.signal(name);
+    const { run, live } = this.#running("signal");
+    return live.signal(run, name);
   }
 
   resize(cols: number, rows: number): void {
@@ -152,13 +148,7 @@ class PersistentShell implements Shell {
 
   async #openBash(): Promise<LiveBash> {
     const size = this.#size;
-    const live = await LiveBash.open({
-      runtime: this.#runtime,
-      options: { ...this.#options, ...size },
-      bash: this.#runtime.findBash(this.#options.bash, this.#env),
-      cwd: this.#runtime.resolveCwd(this.#cwd),
-      env: this.#env,
-    });
+    const live = await this.#launcher.launch(size);
     this.#live = live;
     live.exited.then((exit) => this.#exited(live, exit));
     if (this.#size !== size) live.resize(this.#size);
@@ -170,14 +160,13 @@ class PersistentShell implements Shell {
     const live = await orAborted(this.open(), options.signal);
     const run = new Run({
       id: randomId(),
-      number: ++this.#runs,
       command,
       options,
       spill: this.#shelf.start(),
       screen: () => live.blankScreen(),
       now: () => performance.now(),
     });
-    const flight = { run, live };
+    const flight: Flight = { run, live, waiting: null };
     this.#flight = flight;
     live.start(run);
     this.#stopInTime(flight);
@@ -185,14 +174,15 @@ class PersistentShell implements Shell {
   }
 
   /** Waits for the run's end, or for the end of the waiting. */
-  async #follow(flight: Flight, { waitMs, signal }: ResolvedWaitOptions): Promise<RunResult> {
+  async #follow(flight: Flight, waiting: ResolvedWaitOptions): Promise<RunResult> {
     const { run, live } = flight;
     try {
-      const end = await endOrWaitOver(run, waitMs, signal);
-      if (end.kind !== "running") this.#flight = null;
+      const end = await endOrPause(flight, waiting);
+      flight.waiting = end.kind === "waiting" ? end : null;
+      if (end.kind !== "running" && end.kind !== "waiting") this.#flight = null;
       if (end.kind === "timedOut" && !end.shellKept) await this.#gone;
       const result = await run.result(end, live.usable ? live.cwd : null);
-      if (signal?.aborted) throw aborted(signal);
+      if (waiting.signal?.aborted) throw aborted(waiting.signal);
       return result;
     } catch (error) {
       this.#flight = null;
@@ -252,42 +242,6 @@ class PersistentShell implements Shell {
   #running(call: string): Flight {
     if (this.#flight === null || this.#flight.run.over) throw notRunning(call);
     return this.#flight;
-  }
-}
-
-/** A command, and the bash that it was typed into. */
-interface Flight {
-  readonly run: Run;
-  readonly live: LiveBash;
-}
-
-/** @throws {EvershellError} `ABORTED`; what `run.ended` rejects with */
-async function endOrWaitOver(
-  run: Run,
-  waitMs: number | null,
-  signal: AbortSignal | null,
-): Promise<RunEnd> {
-  if (waitMs === null) return orAborted(run.ended, signal);
-  const wait = defer<RunEnd>();
-  const timer = setTimeout(() => wait.resolve({ kind: "running" }), waitMs);
-  try {
-    return await orAborted(Promise.race([run.ended, wait.promise]), signal);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** @throws {EvershellError} `ABORTED` if the signal is aborted first */
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | null): Promise<T> {
-  if (signal === null) return promise;
-  const abort = defer<never>();
-  const onAbort = (): void => abort.reject(aborted(signal));
-  signal.addEventListener("abort", onAbort);
-  if (signal.aborted) onAbort();
-  try {
-    return await Promise.race([abort.promise, promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
   }
 }
 

@@ -1,13 +1,21 @@
 /** What a caller gets of a command. */
 
+/** A program that waits for input on the terminal. */
+export interface InputWait {
+  /** Its name, such as `python3`. */
+  readonly program: string;
+  /** What is typed will not be shown: it asks for a password. */
+  readonly password: boolean;
+}
+
 /** How a command ended, or why a result comes before its end. */
 export type RunEnd =
   /** The command is over and the shell goes on. */
   | { readonly kind: "finished"; readonly exitCode: number }
   /** `waitMs` is over; the command runs on, and `shell.wait()` goes on waiting. */
   | { readonly kind: "running" }
-  /** It is proved that the command waits for input on the terminal. */
-  | { readonly kind: "waiting"; readonly program: string; readonly password: boolean }
+  /** It is proved (Linux) that the command waits for input on the terminal; `shell.write()`, then `shell.wait()`. */
+  | ({ readonly kind: "waiting" } & InputWait)
   /** The shell is back at its prompt without having finished the command; 130 after SIGINT. */
   | { readonly kind: "interrupted"; readonly exitCode: number }
   /** `timeoutMs` is over. */

@@ -13,7 +13,6 @@ import { Watcher } from "./watcher.ts";
 /** What a run is made of. */
 export interface RunParts {
   readonly id: string;
-  readonly number: number;
   readonly command: string;
   readonly options: ResolvedRunOptions;
   readonly spill: Spill;
@@ -25,7 +24,6 @@ export interface RunParts {
 /** One command from its typing to its last result. */
 export class Run {
   readonly id: string;
-  readonly number: number;
   readonly command: string;
   /** Late output that came before the command started; the next result brings it. */
   background = "";
@@ -52,7 +50,6 @@ export class Run {
 
   constructor(parts: RunParts) {
     this.id = parts.id;
-    this.number = parts.number;
     this.command = parts.command;
     const { timeoutMs, onTimeout, onAbort, maxOutputChars, keep, onOutput } = parts.options;
     this.timeoutMs = timeoutMs;
