@@ -5,9 +5,12 @@ import { findBash, openSpillStore, resolveCwd } from "./adapters/node-files.ts";
 import {
   EvershellError,
   openShellOn,
+  openTerminalOn,
   type Runtime,
   type Shell,
   type ShellOptions,
+  type Terminal,
+  type TerminalOptions,
 } from "./core/index.ts";
 
 export * from "./core/index.ts";
@@ -41,11 +44,24 @@ const runtime: Runtime = {
  * `PTY_UNAVAILABLE`, `START_FAILED`; `UNSUPPORTED` on Windows
  */
 export async function openShell(options: ShellOptions = {}): Promise<Shell> {
-  if (process.platform === "win32") {
-    throw new EvershellError(
-      "UNSUPPORTED",
-      "evershell needs Linux or macOS; on Windows run it inside WSL",
-    );
-  }
+  requireUnix();
   return openShellOn(runtime, options);
+}
+
+/**
+ * Opens an interactive terminal on this machine: bash as a person uses it, or another program.
+ *
+ * @throws {EvershellError} `BAD_OPTION`, `BAD_CWD`, `BASH_NOT_FOUND`, `PTY_UNAVAILABLE`; `UNSUPPORTED` on Windows
+ */
+export async function openTerminal(options: TerminalOptions = {}): Promise<Terminal> {
+  requireUnix();
+  return openTerminalOn(runtime, options);
+}
+
+function requireUnix(): void {
+  if (process.platform !== "win32") return;
+  throw new EvershellError(
+    "UNSUPPORTED",
+    "evershell needs Linux or macOS; on Windows run it inside WSL",
+  );
 }

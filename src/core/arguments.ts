@@ -3,6 +3,7 @@
 import { EvershellError } from "./errors.ts";
 import { keyBytes } from "./keys.ts";
 import { SIGNAL_NAMES, type SignalName } from "./pty.ts";
+import type { Input } from "./terminal.ts";
 
 /** @throws {EvershellError} `BAD_ARGUMENT` for what is no text, is blank, or no bash can hold */
 export function checkCommand(command: unknown): asserts command is string {
@@ -19,10 +20,7 @@ export function checkCommand(command: unknown): asserts command is string {
 }
 
 /** @throws {EvershellError} `BAD_ARGUMENT` for what is neither text nor keys, or an unknown key */
-export function inputText(
-  input: string | { readonly keys: readonly string[] },
-  applicationCursorKeys: () => boolean,
-): string {
+export function inputText(input: Input, applicationCursorKeys: () => boolean): string {
   if (typeof input === "string") return input;
   if (!Array.isArray(input?.keys)) {
     throw new EvershellError("BAD_ARGUMENT", 'write: pass a string, or { keys: ["Enter", …] }');

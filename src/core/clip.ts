@@ -68,6 +68,13 @@ export class Clip {
   }
 }
 
+/** The end of a text, and how much came before. */
+export function tailWithNote(clip: Clip): string {
+  const { text, shownChars, totalChars } = clip.finish();
+  const left = totalChars - shownChars;
+  return left === 0 ? text : `[… ${left} characters left out …]\n${text}`;
+}
+
 function whole(text: string): Clipped {
   return { text, shownChars: text.length, totalChars: text.length };
 }

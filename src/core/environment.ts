@@ -63,8 +63,11 @@ export const FAR_UNSET: readonly string[] = [
 ];
 
 /** The host's own environment, for a program that leads to another machine. */
-export function hostEnvironment(host: Readonly<Record<string, string | undefined>>): Environment {
-  return defined({ ...host, TERM: SET.TERM });
+export function hostEnvironment(
+  host: Readonly<Record<string, string | undefined>>,
+  overrides: Readonly<Record<string, string | undefined>> = {},
+): Environment {
+  return defined({ ...host, TERM: SET.TERM, ...overrides });
 }
 
 /**

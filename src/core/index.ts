@@ -3,7 +3,15 @@
 export type { RcFiles } from "./bash.ts";
 export type { Keep } from "./clip.ts";
 export { type ErrorCode, EvershellError } from "./errors.ts";
-export type { RunOptions, ShellOptions, StopPolicy, WaitOptions } from "./options.ts";
+export type { Scrollback } from "./history.ts";
+export type {
+  RunOptions,
+  SendOptions,
+  ShellOptions,
+  StopPolicy,
+  TerminalOptions,
+  WaitOptions,
+} from "./options.ts";
 export { openShellOn } from "./persistent-shell.ts";
 export type {
   OpenPty,
@@ -15,9 +23,11 @@ export type {
   TerminalModes,
   TerminalReader,
 } from "./pty.ts";
-export type { ClipInfo, RunEnd, RunResult } from "./result.ts";
+export type { ClipInfo, InputWait, RunEnd, RunResult } from "./result.ts";
 export type { Runtime } from "./runtime.ts";
 export type { ScreenView } from "./screen.ts";
-export type { Shell } from "./shell.ts";
+export type { SendResult, SendWait } from "./sending.ts";
+export type { InFlight, Shell } from "./shell.ts";
 export type { SpillFile, SpillStore } from "./spill.ts";
+export { type Input, openTerminalOn, type Terminal } from "./terminal.ts";
 export type { OnOutput } from "./watcher.ts";

@@ -4,7 +4,7 @@
  */
 
 import { NO_BYTES } from "./bytes.ts";
-import { Clip } from "./clip.ts";
+import { Clip, tailWithNote } from "./clip.ts";
 import { Echo } from "./echo.ts";
 import { TextStripper } from "./text-stripper.ts";
 
@@ -115,9 +115,8 @@ export class Late {
   }
 
   #output(): string {
-    const { text, shownChars, totalChars } = this.#clip.finish();
+    const clip = this.#clip;
     this.#clip = new Clip(MAX_BACKGROUND_CHARS, "tail");
-    const left = totalChars - shownChars;
-    return left === 0 ? text : `[… ${left} characters left out …]\n${text}`;
+    return tailWithNote(clip);
   }
 }

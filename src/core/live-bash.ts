@@ -9,7 +9,7 @@ import { type Far, FarPty, typeBecome } from "./far-bash.ts";
 import { Late } from "./late.ts";
 import { Lookout } from "./lookout.ts";
 import { type Mark, MarkScanner } from "./marks.ts";
-import type { ResolvedShellOptions } from "./options.ts";
+import type { ResolvedSendOptions, ResolvedShellOptions } from "./options.ts";
 import { type Fact, type Phase, type PhaseEvent, step } from "./phase.ts";
 import { Prologue } from "./prologue.ts";
 import type { OpenPty, Pty, PtyExit, SignalName } from "./pty.ts";
@@ -17,6 +17,7 @@ import { randomHex } from "./random.ts";
 import type { InputWait, RunEnd } from "./result.ts";
 import type { Run } from "./run.ts";
 import { Screen, type ScreenView } from "./screen.ts";
+import { type SendResult, type SendTarget, send } from "./sending.ts";
 import { INTERRUPTED_STATUS, interrupt, regainTerminal, type StopHost, stop } from "./stop.ts";
 import { Typist } from "./typist.ts";
 
@@ -71,6 +72,8 @@ export class LiveBash {
   /** The last command that started: its page is what the screen shows. */
   #page: Run | null = null;
   #lateEcho: LateEcho | null = null;
+  /** Hears the output of the command in flight besides. */
+  #tap: ((bytes: Uint8Array) => void) | null = null;
   /** Whether a prompt mark was due after the last command, and whether one never came. */
   #promptDue = false;
   #promptMissed = false;
@@ -141,6 +144,28 @@ export class LiveBash {
   }
 
   /**
+   * Types input for the command in flight, and waits for what comes of it.
+   *
+   * @throws {EvershellError} `NOT_RUNNING` if the command ends before it began
+   */
+  send(run: Run, bytes: Uint8Array, options: ResolvedSendOptions): Promise<SendResult> {
+    const target: SendTarget = {
+      pty: this.#pty,
+      received: () => this.#received,
+      over: run.settled.then(() => (this.#closing ? "session_exit" : "stdin_read")),
+      tap: (listener) => {
+        this.#tap = listener;
+        return () => {
+          this.#tap = null;
+        };
+      },
+      write: () => this.write(run, bytes),
+      fromHere: () => run.fromHere(),
+    };
+    return send(target, options);
+  }
+
+  /**
    * Types input for the command in flight, once the shell has taken that. Resolves when the terminal has taken all.
    *
    * @throws {EvershellError} `NOT_RUNNING` if the command ends before
@@ -187,10 +212,16 @@ export class LiveBash {
     return this.#page?.view() ?? this.blankScreen().view();
   }
 
+  /** The lines of the last command, as far back as they are at hand. */
+  lines(): string[] {
+    return this.#page?.lines() ?? [];
+  }
+
   /** The screen with a blank page. */
   blankScreen(): Screen {
     const { cols, rows } = this.#size;
-    if (this.#screen === null) this.#screen = new Screen(cols, rows, (text) => this.#answer(text));
+    if (this.#screen === null)
+      this.#screen = new Screen(cols, rows, (text) => this.#answer(text), true);
     else this.#screen.turnPage();
     return this.#screen;
   }
@@ -299,7 +330,9 @@ export class LiveBash {
 
   #output(bytes: Uint8Array): void {
     if (this.#phase.at === "running" && this.#run !== null) {
-      const held = this.#run.push(this.#lateEcho?.remove(bytes) ?? bytes);
+      const output = this.#lateEcho?.remove(bytes) ?? bytes;
+      this.#tap?.(output);
+      const held = this.#run.push(output);
       if (held)
         this.#held = this.#held ? Promise.all([this.#held, held]).then(() => undefined) : held;
     } else if (this.#pid === null) {

@@ -229,6 +229,50 @@ export function resolveWaitOptions(options: WaitOptions): ResolvedWaitOptions {
   return { waitMs: given.waitMs, signal: given.signal ?? null };
 }
 
+/** Options of `send`. */
+export interface SendOptions {
+  /** Milliseconds after which the call comes back in any case. Default 10 000. */
+  readonly waitMs?: number;
+  /** Cancels the waiting; what was typed stays typed. */
+  readonly signal?: AbortSignal;
+}
+
+/** The same with every default filled in. */
+export interface ResolvedSendOptions {
+  readonly waitMs: number;
+  readonly signal: AbortSignal | null;
+}
+
+const sendSchema = v.strictObject({
+  waitMs: v.optional(milliseconds, 10_000),
+  signal: waitEntries.signal,
+});
+
+/** @throws {EvershellError} `BAD_OPTION` */
+export function resolveSendOptions(options: SendOptions = {}): ResolvedSendOptions {
+  const { waitMs, signal = null } = parse(sendSchema, options, "send");
+  return { waitMs, signal };
+}
+
+/** Options of a terminal. */
+export interface TerminalOptions
+  extends Pick<ShellOptions, "cwd" | "env" | "cols" | "rows" | "keepDetached"> {
+  /** The program and its arguments. Default: an interactive bash. */
+  readonly argv?: readonly [string, ...string[]] | null;
+}
+
+const terminalSchema = v.strictObject({
+  argv: v.optional(v.nullable(argv), null),
+  ...v.pick(shellSchema, ["cwd", "env", "cols", "rows", "keepDetached"]).entries,
+});
+
+/** @throws {EvershellError} `BAD_OPTION` */
+export function resolveTerminalOptions(
+  options: TerminalOptions,
+): v.InferOutput<typeof terminalSchema> {
+  return parse(terminalSchema, options, "openTerminal");
+}
+
 function parse<Schema extends v.GenericSchema>(
   schema: Schema,
   options: unknown,

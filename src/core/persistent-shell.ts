@@ -3,6 +3,7 @@
 import { checkCommand, checkSignal, inputText } from "./arguments.ts";
 import { aborted, EvershellError } from "./errors.ts";
 import { endOrPause, type Flight, orAborted } from "./flight.ts";
+import type { Scrollback } from "./history.ts";
 import { Launcher, type Size } from "./launcher.ts";
 import type { LiveBash } from "./live-bash.ts";
 import {
@@ -11,9 +12,11 @@ import {
   type ResolvedWaitOptions,
   type RunOptions,
   resolveRunOptions,
+  resolveSendOptions,
   resolveShellOptions,
   resolveSize,
   resolveWaitOptions,
+  type SendOptions,
   type ShellOptions,
   type StopPolicy,
   type WaitOptions,
@@ -23,8 +26,10 @@ import type { RunResult } from "./result.ts";
 import { Run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ScreenView } from "./screen.ts";
-import type { Shell } from "./shell.ts";
+import type { SendResult } from "./sending.ts";
+import type { InFlight, Shell } from "./shell.ts";
 import { SpillShelf } from "./spill.ts";
+import type { Input } from "./terminal.ts";
 import { Turns } from "./turns.ts";
 
 /**
@@ -84,12 +89,21 @@ class PersistentShell implements Shell {
     }, resolved.signal);
   }
 
-  async write(input: string | { readonly keys: readonly string[] }): Promise<void> {
+  get inFlight(): InFlight | null {
+    if (this.#flight === null) return null;
+    const { run, waiting } = this.#flight;
+    return { command: run.command, over: run.over, waiting };
+  }
+
+  async write(input: Input): Promise<void> {
     const { run, live } = this.#running("write");
-    await live.write(
-      run,
-      new TextEncoder().encode(inputText(input, () => live.view().applicationCursorKeys)),
-    );
+    await live.write(run, inputBytes(input, live));
+  }
+
+  async send(input: Input, options?: SendOptions): Promise<SendResult> {
+    const resolved = resolveSendOptions(options);
+    const { run, live } = this.#running("send");
+    return live.send(run, inputBytes(input, live), resolved);
   }
 
   async interrupt(): Promise<void> {
@@ -111,6 +125,11 @@ class PersistentShell implements Shell {
   screen(): ScreenView {
     if (this.#closed !== null) throw this.#closed;
     return this.#live?.view() ?? blankView(this.#size);
+  }
+
+  scrollback(): Scrollback {
+    if (this.#closed !== null) throw this.#closed;
+    return { lines: this.#live?.lines() ?? [], dropped: 0 };
   }
 
   onExit(listener: (exit: PtyExit) => void): () => void {
@@ -178,7 +197,8 @@ class PersistentShell implements Shell {
     const { run, live } = flight;
     try {
       const end = await endOrPause(flight, waiting);
-      flight.waiting = end.kind === "waiting" ? end : null;
+      flight.waiting =
+        end.kind === "waiting" ? { program: end.program, password: end.password } : null;
       if (end.kind !== "running" && end.kind !== "waiting") this.#flight = null;
       if (end.kind === "timedOut" && !end.shellKept) await this.#gone;
       const result = await run.result(end, live.usable ? live.cwd : null);
@@ -243,6 +263,10 @@ class PersistentShell implements Shell {
     if (this.#flight === null || this.#flight.run.over) throw notRunning(call);
     return this.#flight;
   }
+}
+
+function inputBytes(input: Input, live: LiveBash): Uint8Array {
+  return new TextEncoder().encode(inputText(input, () => live.view().applicationCursorKeys));
 }
 
 function blankView({ cols, rows }: { readonly cols: number; readonly rows: number }): ScreenView {

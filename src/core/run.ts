@@ -161,6 +161,14 @@ export class Run {
     return this.#span.view();
   }
 
+  fromHere(): () => string {
+    return this.#span.fromHere();
+  }
+
+  lines(): string[] {
+    return this.#span.lines();
+  }
+
   #settle(): void {
     this.#begun.resolve(false);
     this.#over?.abort();

@@ -41,22 +41,31 @@ export class Screen {
   /** The last row that has been handed out; undefined if none of the page has. */
   #handedOut: IMarker | undefined;
   #scrolledOff = "";
+  readonly #newlineReturns: boolean;
 
-  /** @param onReply gets what the terminal answers to a program's queries */
-  constructor(cols: number, rows: number, onReply: (answer: string) => void) {
+  /**
+   * @param onReply gets what the terminal answers to a program's queries
+   * @param newlineReturns LF returns the cursor too, since the kernel's output processing is off
+   */
+  constructor(
+    cols: number,
+    rows: number,
+    onReply: (answer: string) => void,
+    newlineReturns: boolean,
+  ) {
+    this.#newlineReturns = newlineReturns;
     this.#terminal = new Terminal({
       cols,
       rows,
       scrollback: SCROLLBACK_ROWS,
-      convertEol: true,
+      convertEol: newlineReturns,
       allowProposedApi: true,
       // It would report each malformed sequence of a program on the host's console.
       logLevel: "off",
     });
-    // The kernel's output processing is off (see startCommand), so LF is to return the cursor too; but a program with
-    // a screen of its own is in raw mode, and means LF as it stands.
+    // A program with a screen of its own is in raw mode, and means LF as it stands.
     this.#terminal.buffer.onBufferChange((buffer) => {
-      this.#terminal.options.convertEol = buffer.type === "normal";
+      this.#terminal.options.convertEol = newlineReturns && buffer.type === "normal";
     });
     // The empty data are those of #parseNow.
     this.#terminal.onData((answer) => answer !== "" && onReply(answer));
@@ -91,10 +100,22 @@ export class Screen {
   rest(): string {
     const buffer = this.#terminal.buffer.active;
     const from = buffer.type === "alternate" ? 0 : this.#nextRow();
-    let last = buffer.baseY + buffer.cursorY;
-    for (let row = buffer.length - 1; row > last; row--)
-      if (rowText(buffer, row) !== "") last = row;
-    return rowsText(buffer, from, last + 1).slice(0, -1);
+    return rowsText(buffer, from, this.#lastRow() + 1).slice(0, -1);
+  }
+
+  /**
+   * The text from the cursor's present line on, at the time when the returned function is called (once); all of the
+   * screen where that is a program's own, or was cleared.
+   */
+  fromHere(): () => string {
+    const above = this.#markerAboveCursor();
+    return () => {
+      const buffer = this.#terminal.buffer.active;
+      const isKept = buffer.type === "normal" && above !== undefined && !above.isDisposed;
+      const from = isKept ? above.line + 1 : buffer.baseY;
+      above?.dispose();
+      return rowsText(buffer, from, this.#lastRow() + 1).slice(0, -1);
+    };
   }
 
   view(): ScreenView {
@@ -118,7 +139,7 @@ export class Screen {
   turnPage(): void {
     this.#parseNow(CAN);
     this.#terminal.reset();
-    this.#terminal.options.convertEol = true;
+    this.#terminal.options.convertEol = this.#newlineReturns;
     this.#forgetMarker();
     this.#scrolledOff = "";
   }
@@ -142,6 +163,22 @@ export class Screen {
     // Not on a visible row: erasing that would dispose the marker.
     this.#handedOut?.dispose();
     this.#handedOut = this.#terminal.registerMarker(-buffer.cursorY - 1);
+  }
+
+  /** The last row that shows anything, or that the cursor is in. */
+  #lastRow(): number {
+    const buffer = this.#terminal.buffer.active;
+    const cursor = buffer.baseY + buffer.cursorY;
+    for (let row = buffer.length - 1; row > cursor; row--) {
+      if (rowText(buffer, row) !== "") return row;
+    }
+    return cursor;
+  }
+
+  /** On the row above the cursor's: erasing in that of the cursor would dispose it. None in a program's own screen. */
+  #markerAboveCursor(): IMarker | undefined {
+    const { baseY, cursorY } = this.#terminal.buffer.active;
+    return baseY + cursorY === 0 ? undefined : this.#terminal.registerMarker(-1);
   }
 
   #nextRow(): number {

@@ -1,9 +1,21 @@
 /** What a caller can do with a shell. */
 
-import type { RunOptions, WaitOptions } from "./options.ts";
+import type { Scrollback } from "./history.ts";
+import type { RunOptions, SendOptions, WaitOptions } from "./options.ts";
 import type { PtyExit, SignalName } from "./pty.ts";
-import type { RunResult } from "./result.ts";
+import type { InputWait, RunResult } from "./result.ts";
 import type { ScreenView } from "./screen.ts";
+import type { SendResult } from "./sending.ts";
+import type { Input } from "./terminal.ts";
+
+/** A command that a result left in flight. */
+export interface InFlight {
+  readonly command: string;
+  /** It has ended meanwhile; `wait()` fetches its end. */
+  readonly over: boolean;
+  /** What it waited for at its last result. */
+  readonly waiting: InputWait | null;
+}
 
 /**
  * One persistent bash. Its working directory, variables, functions, options and jobs live on from command
@@ -17,6 +29,9 @@ import type { ScreenView } from "./screen.ts";
  * ```
  */
 export interface Shell extends AsyncDisposable {
+  /** The command that is running, or whose end has not been fetched; null if there is none. */
+  readonly inFlight: InFlight | null;
+
   /** The process id of the bash that lives now; null if there is none. */
   readonly pid: number | null;
 
@@ -44,7 +59,15 @@ export interface Shell extends AsyncDisposable {
    * @throws {EvershellError} `NOT_RUNNING` if no command is in flight, or it ended before all was taken;
    * `BAD_ARGUMENT` for an unknown key; `BUSY` if more than 16 MiB wait to be taken; `CLOSED` if bash ended
    */
-  write(input: string | { readonly keys: readonly string[] }): Promise<void>;
+  write(input: Input): Promise<void>;
+
+  /**
+   * Types like `write`, and waits until the program waits for input, ends, or is silent. Results of `run` and `wait`
+   * bring the same output again, and the end of the command.
+   *
+   * @throws {EvershellError} as `write`; `BAD_OPTION`; `ABORTED`
+   */
+  send(input: Input, options?: SendOptions): Promise<SendResult>;
 
   /** Interrupts the command in flight as Ctrl-C does. Without one it does nothing. */
   interrupt(): Promise<void>;
@@ -66,6 +89,12 @@ export interface Shell extends AsyncDisposable {
    * @throws {EvershellError} `CLOSED`
    */
   screen(): ScreenView;
+
+  /**
+   * The lines of that command, as far back as they are at hand: some 64 KiB.
+   * @throws {EvershellError} `CLOSED`
+   */
+  scrollback(): Scrollback;
 
   /** Calls the listener each time that a bash of this shell ends. Returns a function that ends this. */
   onExit(listener: (exit: PtyExit) => void): () => void;

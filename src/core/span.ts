@@ -34,6 +34,8 @@ export class Span {
   #windowBytes = 0;
   /** Set once the output paints. */
   #painted: Screen | null = null;
+  /** The latest text that has scrolled off that. */
+  #above = "";
   #clip: Clip;
   #shown = new Shown("");
   #foreign: ForeignEnding | null = null;
@@ -90,6 +92,16 @@ export class Span {
     return screen.view();
   }
 
+  /** The text from the present line on, when the returned function is called; from the beginning if it only appended. */
+  fromHere(): () => string {
+    return this.#painted?.fromHere() ?? (() => this.#openText());
+  }
+
+  /** Its lines, as far back as they are at hand: some 64 KiB, and what stands on the screen. */
+  lines(): string[] {
+    return (this.#above + this.#openText()).split("\n");
+  }
+
   /** The text that may still change, because the program can paint over it or add to it. */
   #openText(): string {
     return this.#painted?.rest() ?? this.#window.map((piece) => piece.text).join("");
@@ -97,7 +109,9 @@ export class Span {
 
   /** Takes text that can no longer change. */
   #settle(text: string): void {
-    if (text !== "") this.#clip.push(this.#shown.filter(text, false));
+    if (text === "") return;
+    this.#clip.push(this.#shown.filter(text, false));
+    if (this.#painted !== null) this.#above = (this.#above + text).slice(-WINDOW_BYTES);
   }
 
   #slideWindow(): void {

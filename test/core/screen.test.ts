@@ -3,7 +3,7 @@ import { Screen } from "../../src/core/screen.ts";
 import { bytesOf, everyCut } from "./pieces.ts";
 
 function open(cols: number, rows: number, onReply: (answer: string) => void = () => {}): Screen {
-  return new Screen(cols, rows, onReply);
+  return new Screen(cols, rows, onReply, true);
 }
 
 /** All text of a page: what scrolled off, then the rest. */

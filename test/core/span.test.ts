@@ -11,7 +11,7 @@ const ROWS = 10;
 const FOREVER = 100_000_000;
 
 function blankScreen(): Screen {
-  return new Screen(COLS, ROWS, () => {});
+  return new Screen(COLS, ROWS, () => {}, true);
 }
 
 const EXIT: ForeignEnding = { line: "exit", glued: false, followed: false };

@@ -1,0 +1,142 @@
+/** Typing into a terminal, and waiting for what comes of it. */
+
+import { AppendOnlyReader } from "./append-only.ts";
+import { Clip, tailWithNote } from "./clip.ts";
+import { pause } from "./deferred.ts";
+import { aborted } from "./errors.ts";
+import { asksForPassword } from "./lookout.ts";
+import type { ResolvedSendOptions } from "./options.ts";
+import type { Pty, TerminalReader } from "./pty.ts";
+import type { InputWait } from "./result.ts";
+
+/** Why `send` came back. Silence is never taken for proof. */
+export type SendWait =
+  /** It is proved that a program, or the shell itself, waits for input. */
+  | "stdin_read"
+  /** Nothing has been printed for a while. */
+  | "inferred_idle"
+  /** The time is over. */
+  | "timeout"
+  /** The process on the terminal has ended. */
+  | "session_exit";
+
+/** What came of an input. */
+export interface SendResult {
+  /**
+   * What appeared: the text that was added; where the program painted, the lines from that of the cursor on, or the
+   * screen. The last 16 000 characters.
+   */
+  readonly output: string;
+  readonly wait: SendWait;
+  /** Who waits for input, if that is proved and it is not the shell at its own prompt. */
+  readonly reader: InputWait | null;
+}
+
+/** What is typed into. */
+export interface SendTarget {
+  readonly pty: Pty;
+  /** How many bytes have come from the terminal. */
+  readonly received: () => number;
+  /** Settles when nothing more can come of the input, with the reason. */
+  readonly over: Promise<SendWait>;
+  /** Hears the output until the returned function is called. */
+  tap(listener: (bytes: Uint8Array) => void): () => void;
+  /** Resolves when the terminal has taken the input. */
+  write(): Promise<void>;
+  /** The text from the present line on, when the returned function is called. */
+  fromHere(): () => string;
+}
+
+/** How often it is looked whether somebody waits for input; two looks that agree are proof. */
+const LOOK_MS = 50;
+
+/** Silence after which a terminal counts as idle. */
+const IDLE_MS = 1_000;
+
+const MAX_OUTPUT_CHARS = 16_000;
+
+/** @throws {EvershellError} `ABORTED` by the signal; what `write` rejects with */
+export async function send(
+  target: SendTarget,
+  { waitMs, signal }: ResolvedSendOptions,
+): Promise<SendResult> {
+  const appeared = new Appearance(target.fromHere());
+  const untap = target.tap((bytes) => appeared.push(bytes));
+  try {
+    const [wait, reader] = await waitAfterInput(target, waitMs, signal);
+    return { output: appeared.text(), wait, reader };
+  } finally {
+    untap();
+  }
+}
+
+async function waitAfterInput(
+  target: SendTarget,
+  waitMs: number,
+  signal: AbortSignal | null,
+): Promise<[SendWait, InputWait | null]> {
+  const deadline = performance.now() + waitMs;
+  const over = target.over.then((wait) => ({ wait }));
+  // What is typed into something that ends meanwhile fails, which its end tells better.
+  const typed = target.write().catch(async (error: unknown) => {
+    await Promise.race([over, pause(LOOK_MS)]);
+    throw error;
+  });
+  const left = (): number => Math.max(0, deadline - performance.now());
+  const first = await Promise.race([over, typed, pause(left())]);
+  if (first) return [first.wait, null];
+  let received = target.received();
+  let changedAt = performance.now();
+  for (let before: TerminalReader | null = null; left() > 0; ) {
+    const ended = await Promise.race([over, pause(Math.min(LOOK_MS, left()))]);
+    if (ended) return [ended.wait, null];
+    if (signal?.aborted) throw aborted(signal);
+    const reader = target.received() === received ? await target.pty.reader() : null;
+    if (target.received() !== received) {
+      received = target.received();
+      changedAt = performance.now();
+      before = null;
+    } else if (reader !== null && reader.pid === before?.pid && reader.wait === before.wait) {
+      return ["stdin_read", await waitOf(target.pty, reader)];
+    } else {
+      before = reader;
+      if (performance.now() - changedAt >= IDLE_MS) return ["inferred_idle", null];
+    }
+  }
+  return ["timeout", null];
+}
+
+/** Who waits; null for the process that the terminal was opened for, if that is a shell at its own prompt. */
+async function waitOf(pty: Pty, { pid, program }: TerminalReader): Promise<InputWait | null> {
+  const state = await pty.inspect();
+  const password = await asksForPassword(pty);
+  if (!password && state?.foreground && state.foregroundGroup === pid) return null;
+  return { program, password };
+}
+
+/** What appears on a terminal from now on. */
+class Appearance {
+  readonly #painted: () => string;
+  readonly #reader = new AppendOnlyReader();
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #clip = new Clip(MAX_OUTPUT_CHARS, "tail");
+  #appends = true;
+
+  /** @param painted tells it if not only text is added */
+  constructor(painted: () => string) {
+    this.#painted = painted;
+  }
+
+  push(bytes: Uint8Array): void {
+    const text = this.#appends ? this.#reader.read(bytes) : null;
+    if (text === null) this.#appends = false;
+    else this.#clip.push(this.#decoder.decode(text, { stream: true }));
+  }
+
+  text(): string {
+    if (this.#appends) return tailWithNote(this.#clip);
+    const clip = new Clip(MAX_OUTPUT_CHARS, "tail");
+    clip.push(this.#painted().trimEnd());
+    return tailWithNote(clip);
+  }
+}
