@@ -26,7 +26,8 @@ export function inputText(input: Input, applicationCursorKeys: () => boolean): s
     throw new EvershellError("BAD_ARGUMENT", 'write: pass a string, or { keys: ["Enter", …] }');
   }
   const application = applicationCursorKeys();
-  return input.keys.map((name) => keyBytes(String(name), application)).join("");
+  const keys = input.keys.map((name) => keyBytes(String(name), application));
+  return (input.text ?? "") + keys.join("");
 }
 
 /** @throws {EvershellError} `BAD_ARGUMENT` for a name that is none of them */

@@ -25,6 +25,12 @@ export type ErrorCode =
   | "NOT_RUNNING"
   /** The shell was closed, or has ended and may not be opened again. */
   | "CLOSED"
+  /** A tool was called by nobody: each shell and terminal belongs to an owner. */
+  | "NO_OWNER"
+  /** There is no backend of that name. */
+  | "NO_BACKEND"
+  /** The owner has no terminal of that name. */
+  | "NO_TERMINAL"
   /** The caller cancelled. */
   | "ABORTED"
   /** The folder for complete outputs cannot be used. */

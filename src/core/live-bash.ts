@@ -450,7 +450,7 @@ export class LiveBash {
   }
 
   #startFailed(why: string, code: ErrorCode = "START_FAILED"): EvershellError {
-    const printed = this.#prologue.text(this.#setUpText());
+    const printed = this.#prologue.text(this.#setUpText(), this.#nonce);
     return new EvershellError(code, printed === "" ? why : `${why}; it printed: ${printed}`);
   }
 

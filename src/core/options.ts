@@ -2,8 +2,9 @@
 
 import * as v from "valibot";
 import type { RcFiles } from "./bash.ts";
+import { check } from "./check.ts";
 import type { Keep } from "./clip.ts";
-import { EvershellError } from "./errors.ts";
+import { argv, cells, characters, flag, milliseconds, oneOf, text } from "./schemas.ts";
 import type { OnOutput } from "./watcher.ts";
 
 /** What happens to the shell when a command has to be stopped. */
@@ -70,52 +71,15 @@ export interface ShellOptions extends Omit<RunOptions, "signal" | "onOutput" | "
   readonly keepDetached?: boolean;
 }
 
-/** Longest time that a timer of JavaScript can wait for. */
-const MAX_MS = 2 ** 31 - 1;
-
-const milliseconds = v.pipe(
-  v.number("must be a number of milliseconds"),
-  v.integer("must be a whole number of milliseconds"),
-  v.minValue(1, "must be at least 1 ms"),
-  v.maxValue(MAX_MS, `must be at most ${MAX_MS} ms`),
-);
-
-const cells = v.pipe(
-  v.number("must be a number of cells"),
-  v.integer("must be a whole number of cells"),
-  v.minValue(1, "must be 1 to 1000 cells"),
-  v.maxValue(1000, "must be 1 to 1000 cells"),
-);
-
-const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
-
-/** A program and its arguments. */
-export const argv = v.custom<readonly [string, ...string[]]>(
-  (value) =>
-    v.is(v.pipe(v.array(v.string()), v.minLength(1)), value) && (value as string[])[0] !== "",
-  "must be a program and its arguments: an array of strings",
-);
-
 const envName = v.pipe(v.string(), v.regex(/^[^=\0]+$/, 'must have names without "=" and NUL'));
 const envValue = v.pipe(
   v.string("must be a string or undefined"),
   v.regex(/^[^\0]*$/, "must be without NUL"),
 );
 
-const oneOf = <const T extends readonly string[]>(...options: T): v.PicklistSchema<T, string> =>
-  v.picklist(options, `must be ${options.map((option) => JSON.stringify(option)).join(" or ")}`);
-
 const runEntries = {
   timeoutMs: v.optional(v.nullable(milliseconds), 300_000),
-  maxOutputChars: v.optional(
-    v.pipe(
-      v.number("must be a number of characters"),
-      v.integer("must be a whole number of characters"),
-      v.minValue(1, "must be at least 1 character"),
-      v.maxValue(100_000_000, "must be at most 100 000 000 characters"),
-    ),
-    1_000_000,
-  ),
+  maxOutputChars: v.optional(characters, 1_000_000),
   keep: v.optional(oneOf("head", "tail", "both"), "head"),
   onTimeout: v.optional(oneOf("reset", "interrupt"), "reset"),
   onAbort: v.optional(oneOf("reset", "interrupt"), "reset"),
@@ -134,7 +98,7 @@ const shellSchema = v.strictObject({
   spillDir: v.optional(text),
   startTimeoutMs: v.optional(milliseconds, 10_000),
   graceMs: v.optional(milliseconds, 3_000),
-  keepDetached: v.optional(v.boolean("must be true or false"), false),
+  keepDetached: v.optional(flag, false),
 });
 
 const waitEntries = {
@@ -151,6 +115,31 @@ const runSchema = v.strictObject({
 const NO_RUN_OPTIONS: v.InferOutput<typeof runSchema> = { waitMs: null };
 
 const waitSchema = v.strictObject(waitEntries);
+
+/**
+ * Options that a host sets once for all shells of its agents.
+ * @throws {EvershellError} `BAD_OPTION`
+ */
+export function checkHostOptions(options: HostOptions, caller: string): HostOptions {
+  check("BAD_OPTION", hostSchema, options, caller);
+  return options;
+}
+
+export type HostOptions = Pick<ShellOptions, (typeof HOST_OPTIONS)[number]>;
+
+const HOST_OPTIONS = [
+  "env",
+  "cols",
+  "rows",
+  "rc",
+  "bash",
+  "spillDir",
+  "startTimeoutMs",
+  "graceMs",
+  "keepDetached",
+] as const;
+
+const hostSchema = v.strictObject(v.pick(shellSchema, HOST_OPTIONS).entries);
 
 /** Options of a shell with every default filled in. */
 export interface ResolvedShellOptions {
@@ -191,14 +180,14 @@ export interface ResolvedWaitOptions {
 
 /** @throws {EvershellError} `BAD_OPTION` */
 export function resolveShellOptions(options: ShellOptions): ResolvedShellOptions {
-  return parse(shellSchema, options, "openShell");
+  return check("BAD_OPTION", shellSchema, options, "openShell");
 }
 
 const sizeSchema = v.strictObject({ cols: cells, rows: cells });
 
 /** @throws {EvershellError} `BAD_OPTION` */
 export function resolveSize(size: { cols: number; rows: number }): { cols: number; rows: number } {
-  return parse(sizeSchema, size, "resize");
+  return check("BAD_OPTION", sizeSchema, size, "resize");
 }
 
 /** @throws {EvershellError} `BAD_OPTION` */
@@ -207,7 +196,8 @@ export function resolveRunOptions(
   defaults: ResolvedShellOptions,
 ): ResolvedRunOptions {
   // Most commands have no options of their own, and the check costs as much as all else here.
-  const given = options === undefined ? NO_RUN_OPTIONS : parse(runSchema, options, "run");
+  const given =
+    options === undefined ? NO_RUN_OPTIONS : check("BAD_OPTION", runSchema, options, "run");
   return {
     timeoutMs: given.timeoutMs === undefined ? defaults.timeoutMs : given.timeoutMs,
     maxOutputChars: given.maxOutputChars ?? defaults.maxOutputChars,
@@ -225,7 +215,7 @@ export type WaitOptions = Pick<RunOptions, "waitMs" | "signal">;
 
 /** @throws {EvershellError} `BAD_OPTION` */
 export function resolveWaitOptions(options: WaitOptions): ResolvedWaitOptions {
-  const given = parse(waitSchema, options, "wait");
+  const given = check("BAD_OPTION", waitSchema, options, "wait");
   return { waitMs: given.waitMs, signal: given.signal ?? null };
 }
 
@@ -250,7 +240,7 @@ const sendSchema = v.strictObject({
 
 /** @throws {EvershellError} `BAD_OPTION` */
 export function resolveSendOptions(options: SendOptions = {}): ResolvedSendOptions {
-  const { waitMs, signal = null } = parse(sendSchema, options, "send");
+  const { waitMs, signal = null } = check("BAD_OPTION", sendSchema, options, "send");
   return { waitMs, signal };
 }
 
@@ -266,22 +256,13 @@ const terminalSchema = v.strictObject({
   ...v.pick(shellSchema, ["cwd", "env", "cols", "rows", "keepDetached"]).entries,
 });
 
-/** @throws {EvershellError} `BAD_OPTION` */
-export function resolveTerminalOptions(
-  options: TerminalOptions,
-): v.InferOutput<typeof terminalSchema> {
-  return parse(terminalSchema, options, "openTerminal");
+/** The same with every default filled in. */
+export interface ResolvedTerminalOptions
+  extends Pick<ResolvedShellOptions, "cwd" | "env" | "cols" | "rows" | "keepDetached"> {
+  readonly argv: readonly [string, ...string[]] | null;
 }
 
-function parse<Schema extends v.GenericSchema>(
-  schema: Schema,
-  options: unknown,
-  caller: string,
-): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, options);
-  if (result.success) return result.output;
-  const issue = result.issues[0];
-  const name = v.getDotPath(issue) ?? "options";
-  const rule = issue.type === "strict_object" ? "is no option" : issue.message;
-  throw new EvershellError("BAD_OPTION", `${caller}: ${name} ${rule}; received ${issue.received}`);
+/** @throws {EvershellError} `BAD_OPTION` */
+export function resolveTerminalOptions(options: TerminalOptions): ResolvedTerminalOptions {
+  return check("BAD_OPTION", terminalSchema, options, "openTerminal");
 }

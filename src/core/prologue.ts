@@ -16,8 +16,12 @@ export class Prologue {
     this.#bytes = concat([this.#bytes, bytes]).slice(-MAX_BYTES);
   }
 
-  /** Its text, without the echo of what we typed. */
-  text(typed: Uint8Array): string {
+  /**
+   * Its text, without the echo of what we typed.
+   *
+   * @param nonce stands in the line that was typed for a far shell, which may have shown it in its own way
+   */
+  text(typed: Uint8Array, nonce: string): string {
     const echo = new Echo(typed);
     // The terminal may not be set yet, and end lines with CR LF.
     echo.push(
@@ -25,7 +29,9 @@ export class Prologue {
       false,
     );
     const { others } = echo.split();
-    return new TextStripper().strip(concat(others.map(({ bytes }) => bytes))).trim();
+    const text = new TextStripper().strip(concat(others.map(({ bytes }) => bytes)));
+    const lines = text.split("\n").filter((line) => !line.includes(nonce));
+    return lines.join("\n").trim();
   }
 
   /** The shell is ready. */

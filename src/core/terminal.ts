@@ -18,8 +18,8 @@ import type { Runtime } from "./runtime.ts";
 import { Screen, type ScreenView } from "./screen.ts";
 import { type SendResult, send } from "./sending.ts";
 
-/** Text as it is, or keys by name (`Enter`, `C-c`, `Up`). */
-export type Input = string | { readonly keys: readonly string[] };
+/** Text as it is, and keys by name (`Enter`, `C-c`, `Up`) after it. */
+export type Input = string | { readonly text?: string; readonly keys: readonly string[] };
 
 /** An interactive terminal. */
 export interface Terminal extends AsyncDisposable {

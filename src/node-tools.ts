@@ -1,0 +1,22 @@
+/** The tools on Node.js: those of `src/tools` with shells and terminals of this machine. */
+
+import { openShell, openTerminal } from "./node.ts";
+import { createToolsOn, type Tools, type ToolsConfig } from "./tools/index.ts";
+
+export * from "./tools/index.ts";
+
+/**
+ * Makes the tools that a model sees.
+ *
+ * @example
+ * ```ts
+ * const tools = createTools();
+ * const { text } = await tools.bash.execute({ command: "pwd" }, { owner: "agent-1" });
+ * await tools.dispose();
+ * ```
+ *
+ * @throws {EvershellError} `BAD_OPTION`, naming the key, the rule and the value received
+ */
+export function createTools(config: ToolsConfig = {}): Tools {
+  return createToolsOn({ openShell, openTerminal }, config);
+}

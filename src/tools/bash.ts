@@ -1,0 +1,235 @@
+/** The persistent `bash` tool: one shell per owner, and what becomes of a command there. */
+
+import * as v from "valibot";
+import {
+  EvershellError,
+  type InFlight,
+  type Keep,
+  type OnOutput,
+  type RunResult,
+  type Shell,
+  type ShellOptions,
+} from "../core/index.ts";
+import { flag, milliseconds } from "../core/schemas.ts";
+import type { Backends } from "./backends.ts";
+import { presentBashCall, presentBashResult } from "./bash-cards.ts";
+import { bashText, quote } from "./bash-text.ts";
+import type { ResolvedToolsConfig } from "./config.ts";
+import { type OwnedTerminals, SHELL_ID } from "./owned-terminals.ts";
+import type { Owners } from "./owners.ts";
+import {
+  cancelled,
+  checkArguments,
+  described,
+  jsonSchemaOf,
+  type ObjectSchema,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from "./tool.ts";
+
+/** A command and what is known of it: since its last result, where there was one. */
+export interface BashRun extends RunResult {
+  readonly command: string;
+  /** Which part of a longer output is kept. */
+  readonly keep: Keep;
+}
+
+/** What a call of the tool comes to. */
+export interface BashValue {
+  /** A command that an earlier call left in flight, and that has ended meanwhile. */
+  readonly earlier: BashRun | null;
+  /** The shell is a fresh one, as the call asked for. */
+  readonly restarted: boolean;
+  /** The command of this call, or that it waited for; null if it only restarted the shell. */
+  readonly run: BashRun | null;
+}
+
+const parameters = v.object({
+  command: v.optional(
+    described(v.string("must be a string"), "What bash is to run; any number of lines."),
+  ),
+  timeoutMs: v.optional(described(milliseconds, "Stop the command after so many milliseconds.")),
+  waitMs: v.optional(
+    described(milliseconds, "Come back after so many milliseconds; the command runs on, see wait."),
+  ),
+  wait: v.optional(
+    described(
+      flag,
+      "Without command: go on waiting for the command in flight; brings only what is new.",
+    ),
+  ),
+  restart: v.optional(
+    described(
+      flag,
+      "Reset the shell first: fresh directory and environment. The command may be left out.",
+    ),
+  ),
+});
+
+type BashArguments = v.InferOutput<typeof parameters>;
+
+const run = v.object({
+  command: v.string(),
+  output: v.string(),
+  end: v.looseObject({
+    kind: v.picklist(["finished", "interrupted", "running", "waiting", "timedOut", "shellExited"]),
+  }),
+  clip: v.nullable(v.looseObject({})),
+  background: v.string(),
+  cwd: v.nullable(v.string()),
+  durationMs: v.number(),
+});
+
+const result = v.object({
+  earlier: v.nullable(run),
+  restarted: v.boolean(),
+  run: v.nullable(run),
+});
+
+const NAME = "bash";
+
+export class BashTool implements Tool<BashValue> {
+  readonly name = NAME;
+  readonly description: string;
+  readonly parameters: ObjectSchema = jsonSchemaOf(parameters);
+  readonly result: ObjectSchema = jsonSchemaOf(result);
+  readonly readOnly = false;
+  readonly presentCall: typeof presentBashCall = presentBashCall;
+  readonly presentResult: typeof presentBashResult = presentBashResult;
+  readonly #owners: Owners;
+  readonly #backends: Backends;
+  readonly #config: ResolvedToolsConfig;
+  /** Who hears the command in flight of a shell: the latest call that wanted to. */
+  readonly #listeners = new WeakMap<Shell, OnOutput>();
+
+  constructor(owners: Owners, backends: Backends, config: ResolvedToolsConfig) {
+    this.#owners = owners;
+    this.#backends = backends;
+    this.#config = config;
+    this.description = config.description;
+  }
+
+  /**
+   * @throws {EvershellError} `NO_OWNER`, `NO_BACKEND`, `BAD_ARGUMENT`; `BUSY` while a command is in flight;
+   * `NOT_RUNNING` for `wait` without one; `ABORTED`; `CLOSED`; what opening a shell throws
+   */
+  async execute(args: unknown, context: ToolContext): Promise<ToolResult<BashValue>> {
+    const value = await this.#owners.use(context.owner, NAME, async (owned) => {
+      const checked = checkBashArguments(args);
+      const backend = this.#backends.get(this.#config.backendType);
+      const open = (): Promise<Shell> => backend.openShell(this.#shellOptions(context.cwd));
+      try {
+        return await owned.turns.take(
+          () => this.#call(owned, checked, context, open),
+          context.signal ?? null,
+        );
+      } catch (error) {
+        // Whatever else went wrong by then, the caller knows why.
+        if (context.signal?.aborted) throw cancelled(context.signal);
+        throw error;
+      }
+    });
+    return { value, text: bashText(value) };
+  }
+
+  async #call(
+    owned: OwnedTerminals,
+    args: BashArguments,
+    context: ToolContext,
+    open: () => Promise<Shell>,
+  ): Promise<BashValue> {
+    if (args.restart) await owned.closeShell();
+    const restarted = args.restart ?? false;
+    if (args.wait) return { earlier: null, restarted, run: await this.#wait(owned, args, context) };
+    if (args.command === undefined) return { earlier: null, restarted, run: null };
+    refuseIfBusy(owned.shell?.inFlight ?? null);
+    const shell = await owned.useShell(open);
+    const earlier = await this.#fetchEarlier(shell);
+    const { signal, onOutput } = context;
+    if (onOutput !== undefined) this.#listeners.set(shell, onOutput);
+    const result = await shell.run(args.command, {
+      ...(args.timeoutMs !== undefined && { timeoutMs: args.timeoutMs }),
+      ...(args.waitMs !== undefined && { waitMs: args.waitMs }),
+      ...(signal !== undefined && { signal }),
+      ...(onOutput !== undefined && { onOutput: (text) => this.#listeners.get(shell)?.(text) }),
+    });
+    return { earlier, restarted, run: this.#describe(args.command, result) };
+  }
+
+  /** Goes on waiting for the command in flight. */
+  async #wait(owned: OwnedTerminals, args: BashArguments, context: ToolContext): Promise<BashRun> {
+    const shell = owned.shell;
+    const inFlight = shell?.inFlight;
+    if (!shell || !inFlight) {
+      throw new EvershellError(
+        "NOT_RUNNING",
+        "bash: there is no command in flight to wait for: pass a command",
+      );
+    }
+    const { signal, onOutput } = context;
+    if (onOutput !== undefined) this.#listeners.set(shell, onOutput);
+    const result = await shell.wait({
+      ...(args.waitMs !== undefined && { waitMs: args.waitMs }),
+      ...(signal !== undefined && { signal }),
+    });
+    return this.#describe(inFlight.command, result);
+  }
+
+  /** What an earlier call left in flight, and has ended. */
+  async #fetchEarlier(shell: Shell): Promise<BashRun | null> {
+    const inFlight = shell.inFlight;
+    return inFlight && this.#describe(inFlight.command, await shell.wait());
+  }
+
+  #describe(command: string, result: RunResult): BashRun {
+    return { command, keep: this.#config.keep, ...result };
+  }
+
+  #shellOptions(cwd: string | undefined): ShellOptions {
+    const { timeoutMs, maxOutputChars, keep, onTimeout, shell } = this.#config;
+    return {
+      ...shell,
+      timeoutMs,
+      maxOutputChars,
+      keep,
+      onTimeout,
+      ...(cwd !== undefined && { cwd }),
+    };
+  }
+}
+
+/** @throws {EvershellError} `BAD_ARGUMENT` */
+function checkBashArguments(args: unknown): BashArguments {
+  const checked = checkArguments(NAME, parameters, args);
+  const { command, wait, restart } = checked;
+  if (command !== undefined && wait) {
+    throw badArguments("wait goes without command: it waits for the command in flight");
+  }
+  if (command !== undefined ? command.trim() === "" : !wait && !restart) {
+    throw badArguments(
+      "command is empty: pass the text that bash is to run, wait: true or restart: true",
+    );
+  }
+  if (wait && restart) throw badArguments("wait and restart exclude each other");
+  return checked;
+}
+
+function badArguments(why: string): EvershellError {
+  return new EvershellError("BAD_ARGUMENT", `${NAME}: ${why}`);
+}
+
+/** Nothing is ever typed into a program that runs. */
+function refuseIfBusy(inFlight: InFlight | null): void {
+  if (inFlight === null || inFlight.over) return;
+  const { command, waiting } = inFlight;
+  const state =
+    waiting === null
+      ? "is still running: go on waiting with wait: true, type into it with terminal_send"
+      : `waits for ${waiting.password ? "a password" : "input"} (${waiting.program}): answer with terminal_send`;
+  throw new EvershellError(
+    "BUSY",
+    `the command was not run, since an earlier one (${quote(command)}) ${state} (terminal_id "${SHELL_ID}"), ` +
+      "stop it with terminal_signal, or reset the shell with restart: true",
+  );
+}

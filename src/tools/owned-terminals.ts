@@ -1,0 +1,134 @@
+/** The shell and the terminals of one owner. */
+
+import { EvershellError, type Shell, type Terminal } from "../core/index.ts";
+import { Turns } from "../core/turns.ts";
+
+/** The id of an owner's shell among its terminals. */
+export const SHELL_ID = "shell";
+
+/** So many terminals an owner may have open. */
+const MAX_TERMINALS = 16;
+
+/** A terminal that an owner has opened. */
+export interface OwnedTerminal {
+  readonly id: string;
+  /** The backend that it was opened on. */
+  readonly type: string;
+  /** As its opener called it; "" for none. */
+  readonly name: string;
+  readonly terminal: Terminal;
+  /** How its program ended, once it has: `exit code 0`, `SIGKILL`. */
+  ended: string | null;
+}
+
+export class OwnedTerminals {
+  /** Calls that use the shell are carried out one after another. */
+  readonly turns: Turns = new Turns();
+  readonly #terminals = new Map<string, OwnedTerminal>();
+  #shell: Promise<Shell> | null = null;
+  /** The same once it is open. */
+  #openShell: Shell | null = null;
+  /** How many have been opened, and how many are being opened now. */
+  #count = 0;
+  #opening = 0;
+  #closed = false;
+
+  /** The shell, if there is one. */
+  get shell(): Shell | null {
+    return this.#openShell;
+  }
+
+  get terminals(): readonly OwnedTerminal[] {
+    return [...this.#terminals.values()];
+  }
+
+  /** The shell; it is opened at the first use. */
+  async useShell(open: () => Promise<Shell>): Promise<Shell> {
+    this.#refuseIfClosed();
+    this.#shell ??= this.#openIt(open);
+    return this.#shell;
+  }
+
+  /** Ends the shell and all that was started in it; the next use opens a fresh one. */
+  async closeShell(): Promise<void> {
+    // One that could not be opened needs no closing.
+    const shell = await this.#shell?.catch(() => null);
+    this.#shell = null;
+    this.#openShell = null;
+    await shell?.close();
+  }
+
+  /**
+   * Opens one more terminal. Of those that have ended, the oldest makes room.
+   *
+   * @throws {EvershellError} `BUSY` if too many are open; what `open` throws
+   */
+  async add(type: string, name: string, open: () => Promise<Terminal>): Promise<OwnedTerminal> {
+    this.#refuseIfClosed();
+    if (this.#terminals.size + this.#opening >= MAX_TERMINALS) await this.#makeRoom();
+    this.#opening++;
+    try {
+      const terminal = await open();
+      if (this.#closed) await terminal.close();
+      this.#refuseIfClosed();
+      return this.#keep({ id: `terminal-${++this.#count}`, type, name, terminal, ended: null });
+    } finally {
+      this.#opening--;
+    }
+  }
+
+  /** @throws {EvershellError} `NO_TERMINAL` for one that is unknown, or another owner's */
+  get(id: string): OwnedTerminal {
+    const found = this.#terminals.get(id);
+    if (found !== undefined) return found;
+    throw new EvershellError(
+      "NO_TERMINAL",
+      `there is no terminal ${JSON.stringify(id)}: terminal_list names yours, terminal_open opens one`,
+    );
+  }
+
+  async remove(id: string): Promise<void> {
+    const { terminal } = this.get(id);
+    this.#terminals.delete(id);
+    await terminal.close();
+  }
+
+  /** Ends everything, for good. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const all = this.terminals;
+    this.#terminals.clear();
+    await Promise.all([this.closeShell(), ...all.map(({ terminal }) => terminal.close())]);
+  }
+
+  #keep(owned: OwnedTerminal): OwnedTerminal {
+    this.#terminals.set(owned.id, owned);
+    void owned.terminal.exited.then(({ exitCode, signal }) => {
+      owned.ended = signal ?? `exit code ${exitCode}`;
+    });
+    return owned;
+  }
+
+  async #openIt(open: () => Promise<Shell>): Promise<Shell> {
+    try {
+      const shell = await open();
+      this.#openShell = shell;
+      return shell;
+    } catch (error) {
+      this.#shell = null;
+      throw error;
+    }
+  }
+
+  async #makeRoom(): Promise<void> {
+    const over = this.terminals.find(({ ended }) => ended !== null);
+    if (over === undefined) {
+      throw new EvershellError("BUSY", `${MAX_TERMINALS} terminals are open: close one first`);
+    }
+    await this.remove(over.id);
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed) throw new EvershellError("CLOSED", "the owner of this call was disposed of");
+  }
+}
