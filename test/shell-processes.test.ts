@@ -37,6 +37,9 @@ function pidsIn(text: string): number[] {
   return [...text.matchAll(/pid (\d+)/g)].map((match) => Number(match[1]));
 }
 
+/** Starts a program in a session of its own, and gives its process id. */
+const SETSID = "$(setsid -f sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1')";
+
 describe("when the host is killed", () => {
   let hosts: Hosts;
 
@@ -207,6 +210,8 @@ describe("closing a shell ends", () => {
     "jobs that ignore HUP and TERM": "(trap '' HUP TERM INT; exec sleep 1000) & echo pid $!",
     "jobs that were stopped": "sleep 1000 & echo pid $!; kill -STOP $!",
     "jobs that outlived their parent": "(sleep 1000 & echo pid $!)",
+    "jobs under nohup that were disowned": "nohup sleep 1000 >/dev/null 2>&1 & echo pid $!; disown",
+    "programs in sessions of their own": `echo pid ${SETSID}; echo pid ${SETSID}`,
     "jobs that start others as they end":
       "bash -c 'trap \"sleep 1000 & exit\" HUP TERM; while :; do sleep 0.05; done' & echo pid $!",
     "a shell that ignores HUP and TERM": "trap '' HUP TERM; echo pid $$",
@@ -269,6 +274,77 @@ describe("closing a shell ends", () => {
     expect(runningOf(pidsIn(output))).toEqual([]);
     expect(sessionCommands(session)).toEqual([]);
   });
+});
+
+describe("what left the session of a shell ends", () => {
+  test("when the shell exits by itself", async () => {
+    const shell = await open();
+    const { output, end } = await shell.run(`echo pid ${SETSID}; exit`);
+    expect(end.kind).toBe("shellExited");
+    const pids = pidsIn(output);
+    expect(pids).toHaveLength(1);
+    const left = await settle(
+      () => runningOf(pids),
+      (running) => running.length === 0,
+    );
+    expect(left).toEqual([]);
+  });
+
+  test("when a command is at its timeout", async () => {
+    const shell = await open();
+    const run = await shell.run(`echo pid ${SETSID}; sleep 1000`, { timeoutMs: 1_000 });
+    expect(run.end).toEqual({ kind: "timedOut", shellKept: false });
+    const pids = pidsIn(run.output);
+    expect(pids).toHaveLength(1);
+    expect(runningOf(pids)).toEqual([]);
+  });
+
+  test("with a shell around it, and not with one inside it", async () => {
+    const outer = await open();
+    const { output } = await outer.run("echo $EVERSHELL_ID");
+    const inner = await open({ env: { EVERSHELL_ID: output } });
+    const secondInner = await open({ env: { EVERSHELL_ID: output } });
+    const started: number[] = [];
+    for (const shell of [outer, inner, secondInner]) {
+      started.push(...pidsIn((await shell.run(`echo pid ${SETSID}`)).output));
+    }
+    expect(runningOf(started)).toEqual(started);
+    await inner.close();
+    expect(runningOf(started)).toEqual([started[0], started[2]]);
+    await outer.close();
+    expect(runningOf(started)).toEqual([]);
+  });
+});
+
+describe("what has made itself independent of a shell with keepDetached", () => {
+  const command =
+    "nohup sleep 1000 >/dev/null 2>&1 & echo pid $!; disown; " +
+    // By then nohup has done its work.
+    'while [ "$(ps -o comm= -p $!)" != sleep ]; do :; done; ' +
+    `echo pid ${SETSID}; sleep 1001 & sleep 1002 | sleep 1003 &`;
+
+  const endings: Record<string, (shell: Shell) => Promise<unknown>> = {
+    "is closed": (shell) => shell.close(),
+    "exits by itself": (shell) => shell.run("exit"),
+    "is reset": (shell) => shell.run("sleep 1004", { timeoutMs: 100 }),
+  };
+
+  for (const [what, end] of Object.entries(endings)) {
+    test(`stays when that ${what}, and nothing else does`, async () => {
+      const shell = await open({ keepDetached: true });
+      const session = pidOf(shell);
+      const pids = pidsIn((await shell.run(command)).output);
+      expect(pids).toHaveLength(2);
+      await end(shell);
+      // Waits for what the end of bash has set going.
+      await shell.close();
+      const left = sessionCommands(session);
+      const kept = runningOf(pids);
+      for (const pid of kept) process.kill(pid, "SIGKILL");
+      expect(left).toEqual(["sleep 1000"]);
+      expect(kept).toEqual(pids);
+    });
+  }
 });
 
 describe("a command that is stopped leaves no process when its call settles", () => {

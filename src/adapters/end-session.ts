@@ -1,9 +1,10 @@
-/** Ends all processes of a terminal's session. */
+/** Ends the processes of a terminal: the sequence of signals. */
 
+import { pause } from "../core/deferred.ts";
 import type { SignalName } from "../core/pty.ts";
-import { type Session, sessionProcesses } from "./processes.ts";
+import { type Family, Identities } from "./family.ts";
 
-/** The signals that are sent, each with the time after it for processes to end. */
+/** The signals that are sent, with the time after the first of them for processes to end. */
 const STEPS: readonly { readonly signals: readonly SignalName[]; readonly ms: number }[] = [
   { signals: ["SIGHUP", "SIGCONT"], ms: 200 },
   { signals: ["SIGTERM", "SIGCONT"], ms: 800 },
@@ -14,12 +15,27 @@ const STEPS: readonly { readonly signals: readonly SignalName[]; readonly ms: nu
 const FIRST_LOOK_MS = 2;
 const LAST_LOOK_MS = 50;
 
-/** Resolves when nothing of the session runs, or nothing more can be done. Never rejects. */
-export async function endSession(session: Session): Promise<void> {
-  for (const { signals, ms } of STEPS) {
-    const members = await sessionProcesses(session);
-    for (const signal of signals) for (const { pid } of members) sendSignal(pid, signal);
-    if (await allGone(session, ms)) return;
+/** Resolves when nothing of the family runs, or nothing more can be done. Rejects if it cannot be looked at. */
+export async function endFamily(family: Family): Promise<void> {
+  for (const { signals, ms } of STEPS) if (await endsOn(signals, ms, family)) return;
+}
+
+/** Sends the signals to everybody, also to who comes meanwhile; whether all have ended within the time. */
+async function endsOn(
+  signals: readonly SignalName[],
+  ms: number,
+  family: Family,
+): Promise<boolean> {
+  const deadline = performance.now() + ms;
+  const told = new Identities();
+  for (let look = FIRST_LOOK_MS; ; look = Math.min(2 * look, LAST_LOOK_MS)) {
+    const members = await family.members();
+    if (members.length === 0) return true;
+    const fresh = members.filter((info) => !told.has(info));
+    for (const signal of signals) for (const { pid } of fresh) sendSignal(pid, signal);
+    for (const info of fresh) told.add(info);
+    if (performance.now() >= deadline) return false;
+    await pause(look);
   }
 }
 
@@ -40,17 +56,4 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-}
-
-async function allGone(session: Session, ms: number): Promise<boolean> {
-  const deadline = performance.now() + ms;
-  for (
-    let look = FIRST_LOOK_MS;
-    performance.now() < deadline;
-    look = Math.min(2 * look, LAST_LOOK_MS)
-  ) {
-    await new Promise((resolve) => setTimeout(resolve, look));
-    if ((await sessionProcesses(session)).length === 0) return true;
-  }
-  return false;
 }

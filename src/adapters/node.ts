@@ -14,10 +14,13 @@ import type {
   TerminalModes,
   TerminalReader,
 } from "../core/pty.ts";
-import { endSession, isAlive, sendSignal } from "./end-session.ts";
+import { endFamily, isAlive, sendSignal } from "./end-session.ts";
+import { Family } from "./family.ts";
 import { InputQueue, type PtyWithDescriptor } from "./node-pty-input.ts";
 import { OutputQueue } from "./node-pty-output.ts";
 import { endsOnInterrupt, processInfo, terminalReadSize } from "./processes.ts";
+import { terminalModes } from "./terminal-modes.ts";
+import { terminalReader } from "./terminal-reader.ts";
 
 /** Arguments of stty under which a line of printable text arrives as it was typed. */
 const INPUT_MODES: readonly string[] =
@@ -48,7 +51,7 @@ export async function openPty(request: PtyRequest): Promise<Pty> {
       name: env.TERM ?? "dumb",
       encoding: null,
     });
-    return new NodePty(pty as UnixPty, request.onData);
+    return new NodePty(pty as UnixPty, request);
   } catch (error) {
     throw new EvershellError("PTY_UNAVAILABLE", `no pseudoterminal could be opened: ${error}`, {
       cause: error,
@@ -74,10 +77,12 @@ class NodePty implements Pty {
   readonly #pty: UnixPty;
   readonly #output: OutputQueue;
   readonly #input: InputQueue;
+  readonly #family: Family;
   #closing: Promise<void> | null = null;
 
-  constructor(pty: UnixPty, onData: PtyRequest["onData"]) {
+  constructor(pty: UnixPty, { onData, tag, keepDetached }: PtyRequest) {
     this.#pty = pty;
+    this.#family = new Family({ leader: pty.pid, device: pty.ptsName, tag, keepDetached });
     this.#output = new OutputQueue(pty, onData);
     this.#input = new InputQueue(pty);
     const device = holdDevice(pty.ptsName);
@@ -118,12 +123,13 @@ class NodePty implements Pty {
     return { stopped: state === "T", foreground, foregroundGroup, interruptible, readSize };
   }
 
-  async reader(): Promise<TerminalReader | null> {
-    return null;
+  reader(): Promise<TerminalReader | null> {
+    return terminalReader(this.#pty.pid, this.#pty.ptsName);
   }
 
   async modes(): Promise<TerminalModes | null> {
-    return null;
+    // Once the process is gone, the device may be another terminal's.
+    return isAlive(this.#pty.pid) ? terminalModes(this.#pty.ptsName) : null;
   }
 
   async repair(): Promise<void> {
@@ -144,7 +150,7 @@ class NodePty implements Pty {
     this.#input.close();
     this.#output.close();
     try {
-      await endSession({ session: this.#pty.pid, device: this.#pty.ptsName });
+      await endFamily(this.#family);
     } catch {
       // No descriptor is free to look at the processes with.
       sendSignal(this.#pty.pid, "SIGKILL");

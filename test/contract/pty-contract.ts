@@ -12,12 +12,15 @@ import type {
   PtyRequest,
   PtyState,
   SignalName,
+  TerminalReader,
 } from "../../src/core/pty.ts";
 
 /** What the suite is run on. */
 export interface PtyTraits {
   /** The PTY starts the programs that it is asked for; without this, only those of `scripts`. */
   readonly realProcesses: boolean;
+  /** The path of Node.js, which some of the programs are written for. */
+  readonly node?: string;
 }
 
 /** Shell scripts of the sentences that need no real processes; a scripted PTY acts them out. */
@@ -40,7 +43,11 @@ const LIMIT_MS = 10_000;
 /** How long closing may take, whoever does not cooperate. */
 const CLOSE_MS = 5_000;
 
-export function describePty(name: string, openPty: OpenPty, { realProcesses }: PtyTraits): void {
+export function describePty(
+  name: string,
+  openPty: OpenPty,
+  { realProcesses, node = "node" }: PtyTraits,
+): void {
   const opened: Pty[] = [];
 
   const start = async (
@@ -81,6 +88,13 @@ export function describePty(name: string, openPty: OpenPty, { realProcesses }: P
     const rows = found.trim().split("\n").filter(Boolean);
     const states = rows.map((row) => row.trim().split(/\s+/) as [string, string]);
     return states.filter(([, state]) => !state.startsWith("Z")).map(([pid]) => pid);
+  };
+
+  /** Those of the processes that still run; then none does any more. */
+  const endedHere = async (pids: readonly string[]): Promise<string[]> => {
+    const left = await running(pids);
+    if (left.length > 0) await ask(`kill -KILL ${left.join(" ")}`);
+    return left;
   };
 
   afterEach(async () => {
@@ -202,6 +216,8 @@ export function describePty(name: string, openPty: OpenPty, { realProcesses }: P
       await program.pty.exited;
       expect(await program.pty.signal("SIGTERM")).toBe(false);
       expect(await program.pty.inspect()).toBeNull();
+      expect(await program.pty.reader()).toBeNull();
+      expect(await program.pty.modes()).toBeNull();
       expect(await program.pty.repair()).toBeUndefined();
     });
 
@@ -893,6 +909,171 @@ print(all(data[i] == ${PATTERN_IN_PYTHON} for i in range(len(data))), len(data))
       });
     });
 
+    describe(`the reader of a PTY of ${name}`, () => {
+      /** Waits until a process is found reading, and found again where it was. */
+      const readerOf = async ({ pty }: Started): Promise<TerminalReader> => {
+        let [last, reader]: (TerminalReader | null)[] = [null, null];
+        const same = async (): Promise<boolean> => {
+          [last, reader] = [reader ?? null, await pty.reader()];
+          return reader !== null && reader.wait === last?.wait;
+        };
+        await until(same, "a reader").catch(() => undefined);
+        expect(reader).not.toBeNull();
+        return reader as unknown as TerminalReader;
+      };
+
+      /** Looks many times for a process that reads; the last that was found. */
+      const found = async ({ pty }: Started): Promise<TerminalReader | null> => {
+        let reader: TerminalReader | null = null;
+        for (const end = performance.now() + WATCHED_MS; performance.now() < end; await pause(3)) {
+          reader = (await pty.reader()) ?? reader;
+        }
+        return reader;
+      };
+
+      test.each([
+        ["cat", "cat"],
+        ["cat", "cat /dev/tty"],
+        ["bash", "bash -c 'read line'"],
+        ["bash", "bash --norc -c 'read -e line'"],
+        ["bash", "bash --norc -c 'read -t 1000 line'"],
+        ["python3", "python3 -c 'input()'"],
+        ["python3", "env PYTHON_BASIC_REPL=1 python3"],
+        ["python3", `python3 -c '${IDLE_THREADS}'`],
+        ["python3", `python3 -c '${POLLER}' 0`],
+        ["less", "less /etc/passwd"],
+        ["vim", "vim --clean"],
+        ["ssh-keygen", "ssh-keygen -t ed25519"],
+      ])("is %s, run as: %s", async (program, command) => {
+        const started = await start(`echo alone $$; exec ${command}`);
+        const pid = Number(await started.finds(/alone (\d+)/));
+        expect(await readerOf(started)).toMatchObject({ pid, program });
+      });
+
+      test("is a shell within a shell, with line editing", async () => {
+        const program = await start("echo outer $$; bash --norc --noprofile; :");
+        const outer = Number(await program.finds(/outer (\d+)/));
+        const reader = await readerOf(program);
+        expect(reader.program).toBe("bash");
+        expect(reader.pid).not.toBe(outer);
+      });
+
+      test("is the one of a pipeline that reads the terminal", async () => {
+        const program = await start("cat | sleep 1000");
+        expect((await readerOf(program)).program).toBe("cat");
+      });
+
+      test("is one that asks for a password with more rights than ours", async () => {
+        const program = await start(ASK_PASSWORD);
+        await program.finds(/password:/i);
+        expect((await readerOf(program)).program).toBe("su");
+        expect(await program.pty.modes()).toEqual({ echo: false, lines: true });
+      });
+
+      test("stays in the same wait until it moves, then is in another", async () => {
+        const program = await start("stty -echo; echo ready; exec cat");
+        await program.shows("ready\n");
+        const first = await readerOf(program);
+        for (let look = 0; look < 20; look++) expect(await program.pty.reader()).toEqual(first);
+        const waits = [first.wait];
+        for (const line of ["one", "two", "three"]) {
+          await program.type(`${line}\n`);
+          await program.finds(new RegExp(`${line}\n`));
+          const { wait, ...reader } = await readerOf(program);
+          expect({ wait: first.wait, ...reader }).toEqual(first);
+          waits.push(wait);
+        }
+        expect(new Set(waits).size).toBe(4);
+      });
+
+      const nobody: Record<string, string | readonly [string, ...string[]]> = {
+        "a program that does not read": scripts.wait,
+        "a program that reads a pipe": "echo ready; sleep 1000 | wc -l",
+        "a program that reads what comes later":
+          "(echo ready >/dev/tty; sleep 1000; echo late) | cat",
+        "a program that reads another terminal": "echo ready; exec cat 9<>/dev/ptmx <&9",
+        "a shell that reads a process":
+          "exec bash -c 'echo ready; while read line; do :; done < <(sleep 1000)'",
+        "a program that follows a file": "echo ready; exec tail -f /etc/passwd",
+        "a pager that follows a file": "echo ready; exec less +F /etc/passwd",
+        "a loop that looks for keys":
+          "exec bash -c 'echo ready; while :; do read -t 0.2 -n 1 key; done'",
+        "a program that polls for keys": ["python3", "-c", POLLER, "0", "200"],
+        "a program that waits for input or a client": ["python3", "-c", SELECTOR, "read"],
+        "a program that waits for input or room": ["python3", "-c", SELECTOR, "write"],
+        "a program that polls the terminal and another": [
+          "bash",
+          "-c",
+          'exec python3 -c "$0" 0 -1 9 9<>/dev/ptmx',
+          POLLER,
+        ],
+        "a thread that asks, beside one that serves": ["python3", "-c", SERVING_THREAD],
+        "a thread that asks, beside one that sleeps": ["python3", "-c", SLEEPING_THREAD],
+        "a thread that asks, beside one that works now and then": ["python3", "-c", TIMED_THREAD],
+        "a server": [node, "-e", SERVER],
+        "a server that listens for keys": [
+          node,
+          "-e",
+          `process.stdin.setRawMode(true).resume(); ${SERVER}`,
+        ],
+        "a compilation": ["bash", "-c", COMPILATION],
+      };
+
+      for (const [what, command] of Object.entries(nobody)) {
+        test(`is nobody in ${what}`, async () => {
+          const program = await start(command);
+          await program.finds(/ready/);
+          expect(await found(program)).toBeNull();
+          expect(await program.pty.inspect(), program.text()).not.toBeNull();
+        });
+      }
+
+      test("is nobody in the background", async () => {
+        const shell = await start(BASH, { env: { ...ENV, PS1: "", POLLER } });
+        await shell.type("stty -echo; echo shell $$; cat & echo job $!\n");
+        const bash = Number(await shell.finds(/shell (\d+)/));
+        const job = await shell.finds(/job (\d+)/);
+        // The kernel stops who reads, not who waits until there is something to read.
+        await shell.type('python3 -c "$POLLER" 0 &\n');
+        await shell.finds(/ready/);
+        await until(async () => (await ask(`ps -o stat= -p ${job}`)).startsWith("T"), "its stop");
+        expect((await readerOf(shell)).pid).toBe(bash);
+        await shell.type("sleep 1000\n");
+        await until(async () => (await shell.pty.inspect())?.foreground === false, "sleep");
+        expect(await found(shell)).toBeNull();
+      });
+
+      test("is nobody who is stopped", async () => {
+        const program = await start("exec cat");
+        const { pid } = await readerOf(program);
+        await ask(`kill -STOP ${pid}`);
+        await until(async () => (await program.pty.inspect())?.stopped === true, "its stop");
+        expect(await found(program)).toBeNull();
+      });
+    });
+
+    describe(`the modes of a PTY of ${name}`, () => {
+      test.each([
+        ["as it was opened", "echo", { echo: true, lines: true }],
+        ["where a password is read", "stty -echo", { echo: false, lines: true }],
+        ["where keys are read", "stty -icanon", { echo: true, lines: false }],
+        ["in raw mode", "stty raw -echo", { echo: false, lines: false }],
+      ])("are told %s", async (_, setting, modes) => {
+        const program = await start(`${setting}; echo ready; read line`);
+        await program.finds(/ready/);
+        expect(await program.pty.modes()).toEqual(modes);
+      });
+
+      test("are unknown after its end, though another terminal may have its name", async () => {
+        const ended = await start(scripts.count);
+        await ended.pty.exited;
+        for (let others = 0; others < 5; others++) {
+          await (await start(scripts.wait)).shows("ready\n");
+          expect(await ended.pty.modes()).toBeNull();
+        }
+      });
+    });
+
     describe(`the repair of a PTY of ${name}`, () => {
       test("lets lines arrive whole again", async () => {
         const program = await start(
@@ -921,21 +1102,62 @@ print(all(data[i] == ${PATTERN_IN_PYTHON} for i in range(len(data))), len(data))
           "set -m; trap '' HUP TERM; sleep 1000 & kill -STOP $!; echo pid $!; echo pid $$; exec sleep 1001",
         "a session leader that stopped itself": "echo pid $$; kill -STOP $$",
         "what an ended session leader left behind": "trap '' HUP; sleep 1000 & echo pid $!; exit 0",
+        "a process in a session of its own": `setsid -f sh -c 'echo pid $$; exec sleep 1000'; exec sleep 1001`,
+        "a job in a session of its own": `setsid sh -c 'echo pid $$; exec sleep 1000' & echo pid $$; wait`,
+        "a daemon": `${DAEMON} sh -c 'echo pid $$; exec sleep 1000'; echo pid $$; exec sleep 1001`,
+        "the children of a daemon": `${DAEMON} sh -c 'sleep 1000 & echo pid $!; echo pid $$; wait'; exec sleep 1001`,
+        "a daemon that ignores HUP and TERM": `${DAEMON} sh -c 'trap "" HUP TERM; echo pid $$; exec sleep 1000'; exec sleep 1001`,
+        "a child without an environment, in a session of its own, that ignores HUP and TERM": `env -i setsid sh -c 'trap "" HUP TERM; echo pid $$; exec sleep 1000' & wait`,
+        "a daemon of an ended session leader":
+          "daemon=$(setsid -f sh -c 'echo $$; exec sleep 1000 >/dev/null'); echo pid $daemon; exit 0",
       };
 
       for (const [what, script] of Object.entries(stubborn)) {
         test(`leaves nothing of ${what}`, async () => {
-          const program = await start(script);
+          const program = await start(script, tagged());
           const pids = (): string[] => program.text().match(/(?<=pid )\d+(?=\n)/g) ?? [];
           const count = script.split("echo pid").length - 1;
           await until(() => pids().length === count, "the process ids");
           if (script.endsWith("exit 0")) await program.pty.exited;
           expect((await running(pids())).sort()).toEqual(pids().sort());
           await program.pty.close();
-          expect(await running(pids())).toEqual([]);
+          expect(await endedHere(pids())).toEqual([]);
           await program.pty.exited;
         });
       }
+
+      test("leaves alone what was started from another terminal", async () => {
+        const script = `setsid -f sh -c 'echo pid $$; exec sleep 1000'; exec sleep 1001`;
+        const program = await start(script, tagged());
+        const other = await start(script, tagged());
+        const pid = await program.finds(/pid (\d+)\n/);
+        const otherPid = await other.finds(/pid (\d+)\n/);
+        await program.pty.close();
+        expect(await running([pid, otherPid])).toEqual([otherPid]);
+        await other.pty.close();
+        expect(await endedHere([otherPid])).toEqual([]);
+      });
+
+      test("with keepDetached leaves alone what has made itself independent, and nothing else", async () => {
+        const script =
+          "nohup sleep 1000 >/dev/null 2>&1 & echo kept $!; disown; " +
+          "setsid -f sh -c 'echo kept $$; exec sleep 1001'; " +
+          `${DAEMON} sh -c 'sleep 1002 & echo kept $!; echo kept $$; wait'; ` +
+          "sleep 1003 & echo ended $!; (trap '' TERM; exec sleep 1004) & echo ended $!; disown; " +
+          "(trap 'echo hung up' HUP; while :; do sleep 0.1; done) & echo ended $!; " +
+          "trap '' HUP; echo ended $$; exec sleep 1005";
+        const program = await start(["bash", "-c", script], { ...tagged(), keepDetached: true });
+        const kept = (): string[] => program.text().match(/(?<=kept )\d+(?=\n)/g) ?? [];
+        const ended = (): string[] => program.text().match(/(?<=ended )\d+(?=\n)/g) ?? [];
+        await until(() => kept().length === 4 && ended().length === 4, "the process ids");
+        // By then nohup has done its work.
+        const isSleep = async (pid = ""): Promise<boolean> =>
+          (await ask(`ps -o comm= -p ${pid}`)) === "sleep\n";
+        await until(() => isSleep(kept()[0]), "the program under nohup");
+        await program.pty.close();
+        const left = await endedHere([...kept(), ...ended()]);
+        expect(left.sort()).toEqual(kept().sort());
+      });
 
       test("is possible right after it was opened, many at once", async () => {
         const programs = await Promise.all(
@@ -981,6 +1203,20 @@ print(all(data[i] == ${PATTERN_IN_PYTHON} for i in range(len(data))), len(data))
 }
 
 const ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", TERM: "xterm-256color", LC_ALL: "C.UTF-8" };
+
+/** What marks the processes of one terminal. */
+function tagged(): Pick<PtyRequest, "env" | "tag"> {
+  const tag = crypto.randomUUID();
+  return { env: { ...ENV, TERMINAL_TAG: `outer:${tag}` }, tag };
+}
+
+/** Runs the program that follows as a daemon: away from its session and from the process that started it. */
+const DAEMON = `python3 -c '
+import os, sys
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+os.execvp(sys.argv[1], sys.argv[1:])'`;
 
 const BASH = ["bash", "--noprofile", "--norc", "--noediting", "-i"] as const;
 
@@ -1041,6 +1277,82 @@ signal.pthread_sigmask(signal.SIG_BLOCK, signals)
 print("ready", flush=True)
 while True:
     print(signal.Signals(signal.sigwait(signals)).name, flush=True)`;
+
+/** Waits for input on descriptors; with a negative one before them, for other events on those after it. */
+const POLLER = `
+import select, sys
+poll, events = select.poll(), select.POLLIN
+numbers = [int(text) for text in sys.argv[1:]]
+timeout = numbers.pop() if numbers[-1] >= 100 else None
+for number in numbers:
+    if number < 0:
+        events = 0
+    else:
+        poll.register(number, events)
+print("ready", flush=True)
+while not poll.poll(timeout):
+    pass`;
+
+/** Waits for input, and for a client or for room in a pipe. */
+const SELECTOR = `
+import os, select, socket, sys
+server = socket.create_server(("127.0.0.1", 0))
+out = os.pipe()[1]
+os.set_blocking(out, False)
+try:
+    while True:
+        os.write(out, bytes(4096))
+except BlockingIOError:
+    pass
+print("ready", flush=True)
+if sys.argv[1] == "read":
+    select.select([0, server], [], [])
+else:
+    select.select([0], [out], [])`;
+
+/** Asks for a line while other threads wait to be woken by this one. */
+const IDLE_THREADS = `
+import os, select, threading
+epoll = select.epoll()
+epoll.register(os.eventfd(0), select.EPOLLIN)
+threading.Thread(target=epoll.poll, daemon=True).start()
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+input()`;
+
+const SERVING_THREAD = `
+import http.server, threading
+server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+input("ready")`;
+
+const SLEEPING_THREAD = `
+import threading, time
+threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+input("ready")`;
+
+const TIMED_THREAD = `
+import threading
+def work():
+    while not threading.Event().wait(0.1):
+        pass
+threading.Thread(target=work, daemon=True).start()
+input("ready")`;
+
+const SERVER = `
+const server = require("node:http").createServer();
+server.listen(0, "127.0.0.1", () => console.log("ready"));`;
+
+const COMPILATION = `
+compile="g++ -O2 -include bits/stdc++.h -x c++ -S -o /dev/null /dev/null"
+make -f <(printf "all:\\n\\t@echo ready; for i in 1 2 3 4 5 6 7 8 9; do $compile; done\\n")`;
+
+/** An ordinary user asks for the rights of root. */
+export const ASK_PASSWORD = `
+[ "$(id -u)" != 0 ] && exec su root
+exec setpriv --reuid=65534 --regid=65534 --clear-groups su root`;
+
+/** How long nobody may be seen. */
+const WATCHED_MS = 400;
 
 /** A program that was started, and what it has printed. */
 class Started {
@@ -1109,7 +1421,7 @@ class Gate {
   }
 }
 
-async function until(fact: () => boolean | Promise<boolean>, what: string): Promise<void> {
+export async function until(fact: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
   while (!(await fact())) {
     if (performance.now() > deadline) throw new Error(`${what}: not within ${LIMIT_MS} ms`);
