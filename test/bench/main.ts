@@ -13,11 +13,14 @@ import { commandSize } from "./rows/command-size.ts";
 import { opening, trueBuiltin, trueProgram } from "./rows/commands.ts";
 import { idle, memory } from "./rows/memory.ts";
 import { progress, seq, yes } from "./rows/throughput.ts";
+import { mcp, tool } from "./rows/tools.ts";
 
 const BENCHMARKS: readonly Benchmark[] = [
   trueBuiltin,
   trueProgram,
   opening,
+  tool,
+  mcp,
   seq,
   yes,
   progress,

@@ -53,16 +53,16 @@ export function ratioRow(
   };
 }
 
-/** A row that is an amount of memory in megabytes (10^6 bytes). */
-export function memoryRow(
+/** A row that is an amount: of memory in megabytes (10^6 bytes), or of time. */
+export function amountRow(
   name: string,
   what: string,
-  megabytes: number,
+  value: number,
+  unit: Unit,
   target: number | null,
   raw: readonly Raw[],
 ): Row {
-  const holds = holdsTo(megabytes, target);
-  return { name, what, value: megabytes, unit: "MB", target, holds, raw };
+  return { name, what, value, unit, target, holds: holdsTo(value, target), raw };
 }
 
 function holdsTo(value: number, target: number | null): boolean | null {

@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { type Benchmark, memoryRow, type Raw, type Row } from "../row.ts";
+import { amountRow, type Benchmark, type Raw, type Row } from "../row.ts";
 
 /** Resident memory of a host, in bytes. */
 export interface HostMemory {
@@ -16,10 +16,14 @@ export const memory: Benchmark = {
   async measure() {
     const { before, after } = await inFreshHost("flood");
     return [
-      memoryRow("memory", "growth of the host over 1 GB of output", megabytes(after - before), 32, [
-        raw("after a warm-up of 100 MB", before),
-        raw("highest during 1 GB", after),
-      ]),
+      amountRow(
+        "memory",
+        "growth of the host over 1 GB of output",
+        megabytes(after - before),
+        "MB",
+        32,
+        [raw("after a warm-up of 100 MB", before), raw("highest during 1 GB", after)],
+      ),
     ];
   },
 };
@@ -43,7 +47,7 @@ async function idleRow(
 ): Promise<Row> {
   const { before, after } = await inFreshHost("idle", command);
   const each = megabytes(after - before) / 100;
-  return memoryRow(name, `memory of the host for each ${what}`, each, target, [
+  return amountRow(name, `memory of the host for each ${what}`, each, "MB", target, [
     raw("with one shell", before),
     raw("with 100 more", after),
   ]);
