@@ -10,6 +10,8 @@ import {
 
 /** A way to open shells and terminals. */
 export interface Backend {
+  /** It leads to another machine: the directories of owners are not those over there. */
+  readonly isFar?: boolean;
   openShell(options: ShellOptions): Promise<Shell>;
   openTerminal(options: TerminalOptions): Promise<Terminal>;
 }
@@ -17,6 +19,8 @@ export interface Backend {
 /** A program and its arguments through which a shell is reached, such as `ssh -tt host`. */
 export interface ProgramBackend {
   readonly argv: readonly [string, ...string[]];
+  /** The directory over there that shells start in. Default: where the program leads to. */
+  readonly cwd?: string;
 }
 
 /** The name of the backend that is this machine. */
@@ -35,14 +39,20 @@ export class Backends {
   /** @throws {EvershellError} `NO_BACKEND` */
   get(name: string): Backend {
     const found = Object.hasOwn(this.#others, name) ? this.#others[name] : undefined;
-    if (found !== undefined) return "argv" in found ? this.#through(found.argv) : found;
+    if (found !== undefined) return "argv" in found ? this.#through(found) : found;
     if (name === LOCAL_BACKEND) return this.#local;
     throw new EvershellError("NO_BACKEND", `no PTY backend registered for ${JSON.stringify(name)}`);
   }
 
-  #through(argv: ProgramBackend["argv"]): Backend {
+  #through({ argv, cwd: start }: ProgramBackend): Backend {
     return {
-      openShell: (options) => this.#local.openShell({ ...options, backend: argv }),
+      isFar: true,
+      openShell: (options) =>
+        this.#local.openShell({
+          ...options,
+          ...(start !== undefined && options.cwd === undefined && { cwd: start }),
+          backend: argv,
+        }),
       openTerminal: ({ cwd, ...options }) => {
         if (cwd === undefined) return this.#local.openTerminal({ ...options, argv });
         throw new EvershellError(

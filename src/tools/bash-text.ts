@@ -1,7 +1,7 @@
 /** What a model reads of a command: its output, then how it ended, each part on lines of its own. */
 
 import type { ClipInfo, Keep, RunEnd } from "../core/index.ts";
-import type { BashRun, BashValue } from "./bash.ts";
+import type { BashRun, BashValue } from "./bash-value.ts";
 import { SHELL_ID } from "./owned-terminals.ts";
 
 /** Longest part of a command that is quoted. */

@@ -4,7 +4,6 @@ import * as v from "valibot";
 import {
   EvershellError,
   type InFlight,
-  type Keep,
   type OnOutput,
   type RunResult,
   type Shell,
@@ -14,6 +13,7 @@ import { flag, milliseconds } from "../core/schemas.ts";
 import type { Backends } from "./backends.ts";
 import { presentBashCall, presentBashResult } from "./bash-cards.ts";
 import { bashText, quote } from "./bash-text.ts";
+import { type BashRun, type BashValue, bashValueSchema } from "./bash-value.ts";
 import type { ResolvedToolsConfig } from "./config.ts";
 import { type OwnedTerminals, SHELL_ID } from "./owned-terminals.ts";
 import type { Owners } from "./owners.ts";
@@ -27,23 +27,6 @@ import {
   type ToolContext,
   type ToolResult,
 } from "./tool.ts";
-
-/** A command and what is known of it: since its last result, where there was one. */
-export interface BashRun extends RunResult {
-  readonly command: string;
-  /** Which part of a longer output is kept. */
-  readonly keep: Keep;
-}
-
-/** What a call of the tool comes to. */
-export interface BashValue {
-  /** A command that an earlier call left in flight, and that has ended meanwhile. */
-  readonly earlier: BashRun | null;
-  /** The shell is a fresh one, as the call asked for. */
-  readonly restarted: boolean;
-  /** The command of this call, or that it waited for; null if it only restarted the shell. */
-  readonly run: BashRun | null;
-}
 
 const parameters = v.object({
   command: v.optional(
@@ -69,32 +52,14 @@ const parameters = v.object({
 
 type BashArguments = v.InferOutput<typeof parameters>;
 
-const run = v.object({
-  command: v.string(),
-  output: v.string(),
-  end: v.looseObject({
-    kind: v.picklist(["finished", "interrupted", "running", "waiting", "timedOut", "shellExited"]),
-  }),
-  clip: v.nullable(v.looseObject({})),
-  background: v.string(),
-  cwd: v.nullable(v.string()),
-  durationMs: v.number(),
-});
-
-const result = v.object({
-  earlier: v.nullable(run),
-  restarted: v.boolean(),
-  run: v.nullable(run),
-});
-
 const NAME = "bash";
 
 export class BashTool implements Tool<BashValue> {
-  readonly name = NAME;
+  readonly name: string = NAME;
   readonly description: string;
   readonly parameters: ObjectSchema = jsonSchemaOf(parameters);
-  readonly result: ObjectSchema = jsonSchemaOf(result);
-  readonly readOnly = false;
+  readonly result: ObjectSchema = jsonSchemaOf(bashValueSchema);
+  readonly readOnly: boolean = false;
   readonly presentCall: typeof presentBashCall = presentBashCall;
   readonly presentResult: typeof presentBashResult = presentBashResult;
   readonly #owners: Owners;
@@ -118,7 +83,8 @@ export class BashTool implements Tool<BashValue> {
     const value = await this.#owners.use(context.owner, NAME, async (owned) => {
       const checked = checkBashArguments(args);
       const backend = this.#backends.get(this.#config.backendType);
-      const open = (): Promise<Shell> => backend.openShell(this.#shellOptions(context.cwd));
+      const cwd = backend.isFar ? undefined : context.cwd;
+      const open = (): Promise<Shell> => backend.openShell(this.#shellOptions(cwd));
       try {
         return await owned.turns.take(
           () => this.#call(owned, checked, context, open),

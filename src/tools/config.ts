@@ -42,8 +42,11 @@ server with \`&\`.
 - \`restart: true\` gives a fresh shell.`;
 
 const backend = v.union(
-  [v.strictObject({ argv }), v.object({ openShell: v.function(), openTerminal: v.function() })],
-  'must be {"argv": [program, …arguments]}, or have openShell and openTerminal',
+  [
+    v.strictObject({ argv, cwd: v.optional(text) }),
+    v.object({ openShell: v.function(), openTerminal: v.function() }),
+  ],
+  'must be {"argv": [program, …arguments], "cwd"?}, or have openShell and openTerminal',
 );
 
 const entries = {

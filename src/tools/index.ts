@@ -1,15 +1,16 @@
 /** The tools that a model sees, and the owners whose shells they use. A composition root gives them a backend. */
 
 import { type Backend, Backends } from "./backends.ts";
-import { BashTool, type BashValue } from "./bash.ts";
+import { BashTool } from "./bash.ts";
+import type { BashValue } from "./bash-value.ts";
 import { resolveToolsConfig, type ToolsConfig } from "./config.ts";
 import { Owners } from "./owners.ts";
 import { terminalTools } from "./terminals.ts";
 import type { Owner, Tool } from "./tool.ts";
 
 export type { Backend, ProgramBackend } from "./backends.ts";
-export type { BashRun, BashValue } from "./bash.ts";
 export { bashText } from "./bash-text.ts";
+export type { BashRun, BashValue } from "./bash-value.ts";
 export type { Card, GenericCard, TerminalCard } from "./cards.ts";
 export type { ToolsConfig } from "./config.ts";
 export type {

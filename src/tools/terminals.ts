@@ -58,7 +58,7 @@ export function terminalTools(
       async act(owned, { type = config.backendType, name = "", cwd }, context) {
         const backend = backends.get(type);
         const { env, cols, rows, keepDetached } = config.shell;
-        const directory = cwd ?? (type === config.backendType ? context.cwd : undefined);
+        const directory = cwd ?? (backend.isFar ? undefined : context.cwd);
         const { id, terminal } = await owned.add(type, name, () =>
           backend.openTerminal({
             ...(env !== undefined && { env }),
