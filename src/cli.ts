@@ -3,25 +3,33 @@
 
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { resolveCwd } from "./adapters/node-files.ts";
 import { runCommands } from "./cli/commands.ts";
+import { backendOf, readConfig, shellOptionsOf, UsageError } from "./cli/config.ts";
 import { jsonReport, type Streams, textReport } from "./cli/report.ts";
 import { answerRequests } from "./cli/requests.ts";
 import { handleSignals } from "./cli/signals.ts";
 import { FAILURE_STATUS, signalStatus, USAGE_STATUS } from "./cli/status.ts";
 import { takeTour } from "./cli/tour.ts";
-import { EvershellError, openShell, type Shell, type ShellOptions } from "./node.ts";
+import { EvershellError, openShell, openTerminal, type Shell } from "./node.ts";
 
 interface RunFlags {
   readonly json?: true;
   readonly cwd?: string;
   readonly timeout?: number;
+  readonly config?: string;
+  readonly backend?: string;
   readonly keepGoing?: true;
 }
+
+type McpFlags = Pick<RunFlags, "config" | "cwd">;
 
 const streams: Streams = {
   out: (text) => write(process.stdout, text),
   err: (text) => write(process.stderr, text),
 };
+
+const local = { openShell, openTerminal };
 
 const program = new Command("evershell")
   .description("A bash that stays: commands of one shell, with exact results.")
@@ -38,10 +46,18 @@ program
   .option("--json", "print one JSON object a line: the result, or the error")
   .option("--cwd <dir>", "directory to start in")
   .option("--timeout <ms>", "stop a command after so many milliseconds", wholeNumber)
-  .option("--backend <name>", "where the shell runs", backendName, "shell")
+  .option("--config <file>", "options as JSON; those of the command line win")
+  .option("--backend <name>", "where the shell runs: one that the config file names, or shell")
   .option("--keep-going", "run all commands, whatever happens to one")
   .addHelpText("after", statusHelp())
   .action(run);
+
+program
+  .command("mcp")
+  .description("Serve the tools to one MCP client on stdin and stdout, until it closes them.")
+  .option("--config <file>", "options of the tools as JSON")
+  .option("--cwd <dir>", "directory that shells and terminals start in")
+  .action(mcp);
 
 program.command("tour").description("See what evershell does, with real commands.").action(tour);
 
@@ -49,11 +65,16 @@ await main();
 
 async function main(): Promise<void> {
   process.stdout.on("error", endQuietly);
+  // Nobody hears of problems any more; that is no reason to leave anything running.
+  process.stderr.on("error", () => {});
   try {
     await program.parseAsync();
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : USAGE_STATUS;
+    } else if (error instanceof UsageError) {
+      await complain(error.message);
+      process.exitCode = USAGE_STATUS;
     } else if (error instanceof EvershellError) {
       await textReport(streams).failure(error);
       process.exitCode = FAILURE_STATUS;
@@ -65,12 +86,15 @@ async function main(): Promise<void> {
 
 async function run(commands: readonly string[], flags: RunFlags): Promise<void> {
   const report = flags.json ? jsonReport(streams) : textReport(streams);
+  const config = readConfig(flags.config);
+  const backend = backendOf(local, config, flags.backend);
   const options = {
+    ...shellOptionsOf(config),
     ...(flags.cwd !== undefined && { cwd: flags.cwd }),
     ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }),
   };
   try {
-    process.exitCode = await withShell(options, (shell) =>
+    process.exitCode = await withShell(backend.openShell(options), (shell) =>
       commands.length > 0
         ? runCommands(commands, shell, report, flags.keepGoing === true)
         : answerRequests(process.stdin.setEncoding("utf8"), shell, report),
@@ -83,12 +107,30 @@ async function run(commands: readonly string[], flags: RunFlags): Promise<void> 
 }
 
 async function tour(): Promise<void> {
-  await withShell({}, (shell) => takeTour(shell, streams.out));
+  await withShell(openShell(), (shell) => takeTour(shell, streams.out));
 }
 
-/** Opens a shell for some work, under the program's signals, and closes it whatever happens. */
-async function withShell<T>(options: ShellOptions, work: (shell: Shell) => Promise<T>): Promise<T> {
-  const shell = await openShell(options);
+async function mcp({ config: file, cwd }: McpFlags): Promise<void> {
+  const config = readConfig(file);
+  backendOf(local, config);
+  const folder = cwd === undefined ? {} : { cwd: resolveCwd(cwd) };
+  // Only this command pays for loading the SDK.
+  const [{ serveMcp }, { createTools }] = await Promise.all([
+    import("./cli/mcp.ts"),
+    import("./node-tools.ts"),
+  ]);
+  const options = { version: readVersion(), ...folder };
+  // A client that is gone has closed the connection, and all that was started for it is to end first.
+  process.stdout.off("error", endQuietly);
+  process.exit(await serveMcp(createTools(config), options, complain));
+}
+
+/** Does some work in a shell, under the program's signals, and closes it whatever happens. */
+async function withShell<T>(
+  opening: Promise<Shell>,
+  work: (shell: Shell) => Promise<T>,
+): Promise<T> {
+  const shell = await opening;
   const stopHandling = handleSignals(shell);
   try {
     return await work(shell);
@@ -104,9 +146,9 @@ function wholeNumber(text: string): number {
   throw new InvalidArgumentError("It must be a whole number of milliseconds, 1 or more.");
 }
 
-function backendName(text: string): string {
-  if (text === "shell") return text;
-  throw new InvalidArgumentError(`There is no PTY backend registered for ${JSON.stringify(text)}.`);
+/** Tells of a problem on stderr. */
+async function complain(problem: string): Promise<void> {
+  await streams.err(`evershell: ${problem}\n`);
 }
 
 /** Resolves when the reader has taken the text. */
@@ -130,5 +172,5 @@ function readVersion(): string {
 function statusHelp(): string {
   return `
 Exit status: that of the last command; 128+n if signal n killed the shell; 124 a command timed out or was
-left running; 125 evershell failed; 2 wrong usage.`;
+left running; 123 a command waits for input; 125 evershell failed; 2 wrong usage.`;
 }

@@ -24,7 +24,7 @@ import { terminalReader } from "./terminal-reader.ts";
 
 /** Arguments of stty under which a line of printable text arrives as it was typed. */
 const INPUT_MODES: readonly string[] =
-  "-inlcr -igncr icrnl -istrip intr ^C quit ^\\ erase ^? kill ^U eof ^D eol undef susp ^Z start ^Q stop ^S lnext ^V werase ^W".split(
+  "-inlcr -igncr icrnl -istrip -echoctl intr ^C quit ^\\ erase ^? kill ^U eof ^D eol undef susp ^Z start ^Q stop ^S lnext ^V werase ^W".split(
     " ",
   );
 const LINUX_INPUT_MODES: readonly string[] = ["-iuclc", "eol2", "undef", "rprnt", "^R"];

@@ -4,8 +4,11 @@ import { EvershellError, type Shell } from "../core/index.ts";
 import type { Report } from "./report.ts";
 import { FAILURE_STATUS, statusOf } from "./status.ts";
 
+/** How long a command that waits for input is given to end once it is interrupted. */
+const INTERRUPT_MS = 3_000;
+
 /**
- * Runs the commands until one does not settle (is stopped, or ends the shell).
+ * Runs the commands until one does not settle (is stopped, waits for input, or ends the shell).
  *
  * @param keepGoing run all of them nevertheless
  * @returns the status of the last one that ran
@@ -20,6 +23,7 @@ export async function runCommands(
   for (const command of commands) {
     let settled = false;
     try {
+      await endInFlight(shell);
       const result = await shell.run(
         command,
         report.onOutput === null ? {} : { onOutput: report.onOutput },
@@ -35,4 +39,23 @@ export async function runCommands(
     if (!settled && !keepGoing) break;
   }
   return status;
+}
+
+/** Makes way for the next command: one that waits for input is interrupted, and killed if it waits on. */
+async function endInFlight(shell: Shell): Promise<void> {
+  if (shell.inFlight === null) return;
+  await shell.interrupt();
+  if (await isOver(shell)) return;
+  if (!shell.inFlight.over) await shell.signal("SIGKILL");
+  await isOver(shell);
+}
+
+async function isOver(shell: Shell): Promise<boolean> {
+  const deadline = performance.now() + INTERRUPT_MS;
+  for (;;) {
+    const left = Math.ceil(deadline - performance.now());
+    if (left <= 0) return false;
+    const { end } = await shell.wait({ waitMs: left });
+    if (end.kind !== "running" && end.kind !== "waiting") return true;
+  }
 }

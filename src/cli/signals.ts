@@ -29,3 +29,8 @@ export function handleSignals(shell: Shell): () => void {
     for (const signal of ENDING) process.off(signal, end);
   };
 }
+
+/** Has every signal that ends a program end this one in a way of its own; it may come more than once. */
+export function onEndingSignal(end: (signal: NodeJS.Signals) => void): void {
+  for (const signal of ["SIGINT", ...ENDING] as const) process.on(signal, end);
+}

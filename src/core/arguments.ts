@@ -3,7 +3,9 @@
 import { EvershellError } from "./errors.ts";
 import { keyBytes } from "./keys.ts";
 import { SIGNAL_NAMES, type SignalName } from "./pty.ts";
-import type { Input } from "./terminal.ts";
+
+/** What is typed: text as it is, and keys by name (`Enter`, `C-c`, `Up`) after it. */
+export type Input = string | { readonly text?: string; readonly keys: readonly string[] };
 
 /** @throws {EvershellError} `BAD_ARGUMENT` for what is no text, is blank, or no bash can hold */
 export function checkCommand(command: unknown): asserts command is string {

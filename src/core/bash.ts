@@ -70,11 +70,12 @@ export type RcFiles = "none" | "user";
  * has them already, to make it ours again: the user's prompt and `$?` stay as they are. It is one compound command, so
  * that the shell prompts once.
  *
- * @param setTerminal the terminal is another than the one that the shell was started on (a far one)
+ * @param far the terminal is another than the one that the shell was started on, and nothing of it can be seen: it is set
+ * from within, and the user's prompt keeps our marks while a command runs, so that an interrupt is noticed
  */
-export function setUp(nonce: string, rc: RcFiles, setTerminal: boolean): string {
-  const first = (setTerminal ? SET_TERMINAL : "") + (rc === "user" ? READ_RC_FILES : "");
-  return `{\n__evsh_outer=$?\n${first}${functions(nonce)}\n}\n`;
+export function setUp(nonce: string, rc: RcFiles, far: boolean): string {
+  const first = (far ? SET_TERMINAL : "") + (rc === "user" ? READ_RC_FILES : "");
+  return `{\n__evsh_outer=$?\n${first}${functions(nonce, far)}\n}\n`;
 }
 
 /** Read here rather than by bash itself, with no input that they could eat. */
@@ -102,9 +103,10 @@ unset __evsh_rc
  * - `close STATUS` prints the end mark if the text did not get that far, and returns the command's status. The
  *   empty `eval` mends bash's parser, which after an unmatched quote misses the next reserved word (5.2).
  * - `away` and `back`: until the next command starts, the prompt stands between our marks, and nothing else is shown
- *   when our lines are read (PS0, PS2, `set -v`, `set -x`). `printf -v` since PS1 may be readonly.
+ *   when our lines are read (PS0, PS2, `set -v`, `set -x`). `printf -v` since PS1 may be readonly;
+ *   then all that comes until the next command is taken for a prompt.
  */
-function functions(nonce: string): string {
+function functions(nonce: string, far: boolean): string {
   const mark = (fields: string): string => `\\builtin printf '${markInShell(nonce, fields)}'`;
   const prompt = promptMark(nonce);
   return `\\builtin set +H +o history +o emacs +o vi
@@ -171,14 +173,16 @@ __evsh_away=$- __evsh_ps0=\${PS0-$__evsh_unset} __evsh_ps1=\${PS1-$__evsh_unset}
 if [[ $__evsh_quiet ]]; then \\builtin printf -v PS1 %s ''
 else
 __evsh_dir=\${PS1-}
+__evsh_dir=\${__evsh_dir//"$__evsh_mark_start"/}
 \\builtin printf -v PS1 %s "$__evsh_mark_start\${__evsh_dir//"$__evsh_mark"/}$__evsh_mark"
+[[ "\${PS1-}" == *"$__evsh_mark" ]] || ${mark("Q;%s")} "$$" >/dev/tty
 fi
 \\builtin printf -v PS0 %s ''
 \\builtin printf -v PS2 %s ''
 }
 __evsh_back() {
 \\__evsh_restore PS0 "$__evsh_ps0"
-\\__evsh_restore PS1 "$__evsh_ps1"
+${far ? "[[ -z $__evsh_quiet ]] || " : ""}\\__evsh_restore PS1 "$__evsh_ps1"
 \\__evsh_restore PS2 "$__evsh_ps2"
 [[ $__evsh_away != *x* ]] || \\builtin set -x
 [[ $__evsh_away != *v* ]] || \\builtin set -v
@@ -191,12 +195,16 @@ if [[ $2 == "$__evsh_unset" ]]; then \\builtin unset -v "$1"; else \\builtin pri
 __evsh_leave() {
 \\builtin return "$1"
 }
+__evsh_dir=\${PS1-}
+__evsh_dir=\${__evsh_dir//\\\\n/$'\\n'}
+__evsh_dir=\${__evsh_dir//[!$'\\n']/}
+__evsh_lines=\${#__evsh_dir}
 if (( __evsh_number )); then \\__evsh_away
 else
 \\builtin printf -v PS2 %s ''
 \\builtin printf -v PS1 %s "$__evsh_mark"
 fi
-${mark("R;%s")} "$$" >/dev/tty
+${mark("R;%s;%s")} "$$" "$__evsh_lines" >/dev/tty
 \\__evsh_leave "$__evsh_outer"`;
 }
 
@@ -209,7 +217,7 @@ export const PROMPT_READ_BYTES = 1024;
 /** None of them reaches the environment of a command. */
 const VARIABLES =
   "__evsh_number __evsh_id __evsh_status __evsh_outer __evsh_last __evsh_ended __evsh_cwd __evsh_dir __evsh_flags " +
-  "__evsh_kind __evsh_traced __evsh_dropped __evsh_quiet __evsh_mark __evsh_mark_start __evsh_unset __evsh_away __evsh_ps0 __evsh_ps1 __evsh_ps2";
+  "__evsh_kind __evsh_traced __evsh_dropped __evsh_quiet __evsh_mark __evsh_mark_start __evsh_unset __evsh_away __evsh_ps0 __evsh_ps1 __evsh_ps2 __evsh_lines";
 
 /**
  * A check of what arrives: a terminal that is set oddly drops or changes characters (`stty erase A`, `iuclc`). Only of

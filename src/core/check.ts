@@ -16,9 +16,30 @@ export function check<Schema extends v.GenericSchema>(
   caller: string,
 ): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  const issue = result.issues[0];
-  const name = v.getDotPath(issue) ?? "options";
-  const rule = issue.type === "strict_object" ? "is no option" : issue.message;
-  throw new EvershellError(code, `${caller}: ${name} ${rule}; received ${issue.received}`);
+  if (result.success && !Array.isArray(value)) return result.output;
+  const issue = result.issues?.[0];
+  const name = issue && v.getDotPath(issue);
+  if (!name)
+    throw new EvershellError(
+      code,
+      `${caller}: options must be an object; received ${shown(value)}`,
+    );
+  const isUnknownKey = issue.type === "strict_object" && issue.expected === "never";
+  const rule = isUnknownKey ? "is no option" : issue.message;
+  const received = shown(issue.path?.at(-1)?.value);
+  throw new EvershellError(code, `${caller}: ${name} ${rule}; received ${received}`);
 }
+
+/** A value in a message; a text is not to be too long. */
+function shown(value: unknown): string {
+  if (typeof value === "string") {
+    return JSON.stringify(
+      value.length > MAX_SHOWN_CHARS ? `${value.slice(0, MAX_SHOWN_CHARS)}…` : value,
+    );
+  }
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "object" || value === null) return String(value);
+  return Array.isArray(value) ? "an array" : "an object";
+}
+
+const MAX_SHOWN_CHARS = 100;

@@ -46,8 +46,9 @@ const SET: Environment = {
   GIT_EDITOR: "true",
 };
 
-/** The same for a bash on another machine, whose own environment is not known here. */
-export const FAR_VARIABLES: Environment = SET;
+/** The same for a bash on another machine, whose own environment is not known here; its history is off by then. */
+const { HISTFILE: _, ...FAR_SET } = SET;
+export const FAR_VARIABLES: Environment = FAR_SET;
 export const FAR_UNSET: readonly string[] = [
   "CDPATH",
   "MAILCHECK",
@@ -56,7 +57,6 @@ export const FAR_UNSET: readonly string[] = [
   "PROMPT_COMMAND",
   "PS0",
   "PS3",
-  "PS4",
   "TMOUT",
   "TMUX",
   "TMUX_PANE",

@@ -20,13 +20,17 @@ export interface Far {
 /** How often it is looked whether somebody reads what is typed. */
 const LOOK_MS = 50;
 
+/** After which the line is typed once more: a start-up file that reads or flushes its input may have eaten it. */
+const AGAIN_MS = 2_000;
+
 /** Programs that read commands; what any other reads is the answer to a question. */
 const SHELL = /^-?(?:(?:ba|da|z|k|mk|fi|a|c|tc)?sh|busybox)$/;
 
 /**
- * Types the line that becomes bash, once something over there reads commands.
+ * Types the line that becomes bash, once something over there reads commands, and until it does.
  *
  * @param promptMark what the far bash is to print as its prompt
+ * @param reached resolves when it has
  * @param givenUp nobody waits for it any more
  * @returns why that cannot be, if the program asks a question; else null
  */
@@ -34,8 +38,12 @@ export async function typeBecome(
   pty: Pty,
   { bash }: Far,
   promptMark: string,
+  reached: Promise<void>,
   givenUp: () => boolean,
 ): Promise<string | null> {
+  // ^U discards what may stand there already.
+  const become = `\x15 exec env PS1='${promptMark}' ${bash} --noprofile --norc --noediting -i\n`;
+  const done = reached.then(() => true);
   while (!givenUp()) {
     const reader = await pty.reader();
     const modes = await pty.modes();
@@ -47,9 +55,8 @@ export async function typeBecome(
     }
     // A program that hands its terminal on to another machine reads keys, not lines.
     if (reader !== null || modes?.lines === false) {
-      const become = ` exec env PS1='${promptMark}' ${bash} --noprofile --norc --noediting -i\n`;
       await pty.write(new TextEncoder().encode(become));
-      return null;
+      if (await Promise.race([done, pause(AGAIN_MS)])) return null;
     }
     await pause(LOOK_MS);
   }
@@ -71,7 +78,8 @@ export function farPrelude(
   );
   return [
     `\\builtin unset -v ${unset.join(" ")} 2>/dev/null`,
-    "\\builtin export -n PS1",
+    "\\builtin export -n PS1 PS4",
+    "PS4='+ '",
     `[[ \${LC_ALL-}\${LC_CTYPE-}\${LANG-} ]] || \\builtin export LANG=C.UTF-8`,
     `\\builtin export ${set.join(" ")}`,
     cwd === undefined ? ":" : `\\builtin cd -- ${word(cwd)}`,

@@ -5,8 +5,10 @@ import type { RunEnd } from "./result.ts";
 
 /** A line that is no output of the command. */
 export interface ForeignEnding {
-  /** Null: whatever stands after the last newline, which is a prompt. */
+  /** Null: whatever stands after the last newlines, which is a prompt. */
   readonly line: string | null;
+  /** How many lines that takes. */
+  readonly lines: number;
   /** It may follow other text on its line, since that text had no newline. */
   readonly glued: boolean;
   /** Other lines may follow it (those of a trap on EXIT). */
@@ -18,12 +20,20 @@ export interface ForeignEnding {
  * evaluation (under `set -v`), the `exit` of an interactive bash that is told to exit, or a prompt of the user's after an
  * interrupt, for which bash begins a new line.
  */
-export function foreignEnding(end: RunEnd, command: string): ForeignEnding | null {
-  if (end.kind === "finished") return { line: END_LINE, glued: true, followed: false };
-  if (end.kind === "interrupted") return { line: null, glued: false, followed: false };
+export function foreignEnding(
+  end: RunEnd,
+  command: string,
+  promptLines: number,
+): ForeignEnding | null {
+  if (end.kind === "finished") return { line: END_LINE, lines: 1, glued: true, followed: false };
+  if (end.kind === "interrupted") {
+    return { line: null, lines: promptLines, glued: false, followed: false };
+  }
   if (end.kind !== "shellExited" || end.exitCode === null) return null;
   const told = isToldToExit(command);
-  return told === "no" ? null : { line: EXIT, glued: told === "yes", followed: told === "yes" };
+  return told === "no"
+    ? null
+    : { line: EXIT, lines: 1, glued: told === "yes", followed: told === "yes" };
 }
 
 /**
@@ -43,8 +53,8 @@ function isToldToExit(command: string): "yes" | "perhaps" | "no" {
 /** The text without it. On a screen the line has lost its newline. */
 export function withoutEnding(text: string, foreign: ForeignEnding | null): string {
   if (foreign === null) return text;
-  const { line, glued, followed } = foreign;
-  if (line === null) return text.slice(0, text.lastIndexOf("\n") + 1) || text;
+  const { line, lines, glued, followed } = foreign;
+  if (line === null) return withoutLastLines(text, lines) || text;
   const ending = text.endsWith("\n") ? `${line}\n` : line;
   if (text.endsWith(ending)) {
     const rest = text.slice(0, -ending.length);
@@ -52,6 +62,13 @@ export function withoutEnding(text: string, foreign: ForeignEnding | null): stri
   }
   const at = followed ? `\n${text}`.lastIndexOf(`\n${line}\n`) : -1;
   return at === -1 ? text : text.slice(0, at) + text.slice(at + line.length + 1);
+}
+
+/** The text up to and with its last newline but so many. */
+function withoutLastLines(text: string, lines: number): string {
+  let end = text.length;
+  for (let left = lines; left > 0 && end > 0; left--) end = text.lastIndexOf("\n", end - 1);
+  return text.slice(0, end + 1);
 }
 
 /** Where the text must be held back, because what follows may prove to be such an ending. */

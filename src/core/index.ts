@@ -1,5 +1,6 @@
 /** The core of evershell: it knows no runtime. `openShellOn` joins it to one. */
 
+export type { Input } from "./arguments.ts";
 export type { RcFiles } from "./bash.ts";
 export type { Keep } from "./clip.ts";
 export { type ErrorCode, EvershellError } from "./errors.ts";
@@ -29,5 +30,5 @@ export type { ScreenView } from "./screen.ts";
 export type { SendResult, SendWait } from "./sending.ts";
 export type { InFlight, Shell } from "./shell.ts";
 export type { SpillFile, SpillStore } from "./spill.ts";
-export { type Input, openTerminalOn, type Terminal } from "./terminal.ts";
+export { openTerminalOn, type Terminal } from "./terminal.ts";
 export type { OnOutput } from "./watcher.ts";

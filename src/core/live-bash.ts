@@ -6,6 +6,7 @@ import { LateEcho } from "./echo.ts";
 import { type Environment, taggedEnvironment } from "./environment.ts";
 import { type ErrorCode, EvershellError } from "./errors.ts";
 import { type Far, FarPty, typeBecome } from "./far-bash.ts";
+import { EMPTY_SCROLLBACK, type Scrollback } from "./history.ts";
 import { Late } from "./late.ts";
 import { Lookout } from "./lookout.ts";
 import { type Mark, MarkScanner } from "./marks.ts";
@@ -60,6 +61,8 @@ export class LiveBash {
   /** Settles when a far bash shows its first prompt. */
   readonly #reached = defer<void>();
   #pid: number | null = null;
+  /** How many lines the prompt took at the last set-up. */
+  #promptLines = 1;
   #cwd: string | null = null;
   #closing = false;
   readonly #prologue = new Prologue();
@@ -213,8 +216,8 @@ export class LiveBash {
   }
 
   /** The lines of the last command, as far back as they are at hand. */
-  lines(): string[] {
-    return this.#page?.lines() ?? [];
+  scrollback(): Scrollback {
+    return this.#page?.scrollback() ?? EMPTY_SCROLLBACK;
   }
 
   /** The screen with a blank page. */
@@ -260,10 +263,10 @@ export class LiveBash {
 
   /** Makes what the program leads to our bash, at its prompt. */
   async #reach(pty: Pty, far: Far): Promise<void> {
-    const becoming = typeBecome(pty, far, promptMark(this.#nonce), () => this.#closing);
+    const mark = promptMark(this.#nonce);
+    const becoming = typeBecome(pty, far, mark, this.#reached.promise, () => this.#closing);
     const why = await Promise.race([becoming, this.#ready.promise]);
     if (why) throw this.#startFailed(why);
-    await Promise.race([this.#reached.promise, this.#ready.promise]);
   }
 
   #newTypist(pty: Pty): Typist {
@@ -343,7 +346,10 @@ export class LiveBash {
   }
 
   #mark(mark: Mark): void {
-    if (mark.kind === "ready") this.#pid = mark.pid;
+    if (mark.kind === "ready") {
+      this.#pid = mark.pid;
+      this.#promptLines = mark.promptLines;
+    }
     if (mark.kind === "prompt") this.#reached.resolve();
     this.#act(this.#step(mark), mark);
   }
@@ -408,8 +414,9 @@ export class LiveBash {
     this.#endRun({ kind: "finished", exitCode: mark.status });
   }
 
-  #endRun(end: RunEnd): void {
-    this.#run?.end(end);
+  /** @param promptLines how many lines a prompt of the user's takes that stands at the end of the output */
+  #endRun(end: RunEnd, promptLines = 1): void {
+    this.#run?.end(end, promptLines);
     this.#forget();
   }
 
@@ -459,7 +466,8 @@ export class LiveBash {
     this.#ready = defer();
     this.#typist.typeSetUp();
     await Promise.race([this.#ready.promise, pause(this.#options.startTimeoutMs)]);
-    if (this.#run === run) this.#endRun({ kind: "interrupted", exitCode: INTERRUPTED_STATUS });
+    if (this.#run !== run) return;
+    this.#endRun({ kind: "interrupted", exitCode: INTERRUPTED_STATUS }, this.#promptLines);
   }
 
   /** Passes the terminal's answer to the program that asked; never to the shell, which would run it. */

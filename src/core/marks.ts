@@ -22,8 +22,8 @@ const MAX_MARK_BYTES = 32 * 1024;
 
 /** What a mark says. */
 export type Mark =
-  /** Our functions are set up in the shell with this process id. */
-  | { readonly kind: "ready"; readonly pid: number }
+  /** Our functions are set up in the shell with this process id, whose prompt takes so many lines. */
+  | { readonly kind: "ready"; readonly pid: number; readonly promptLines: number }
   /** The shell has read the command `id`, and traces of our words may follow until it starts. */
   | { readonly kind: "begin"; readonly id: string }
   /** From here on, what comes is output of the command `id`. */
@@ -63,6 +63,7 @@ export function parseMark(body: string): Mark | null {
   const kind = KIND_OF_LETTER[letter as keyof typeof KIND_OF_LETTER];
   switch (kind) {
     case "ready":
+      return { kind, pid: Number(first), promptLines: Number(status) + 1 };
     case "promptStart":
       return { kind, pid: Number(first) };
     case "prompt":

@@ -104,12 +104,12 @@ const shellSchema = v.strictObject({
 const waitEntries = {
   waitMs: v.optional(v.nullable(milliseconds), null),
   signal: v.optional(v.instance(AbortSignal, "must be an AbortSignal")),
+  onOutput: v.optional(v.function("must be a function")),
 };
 
 const runSchema = v.strictObject({
   ...v.partial(v.object(runEntries)).entries,
   ...waitEntries,
-  onOutput: v.optional(v.function("must be a function")),
 });
 
 const NO_RUN_OPTIONS: v.InferOutput<typeof runSchema> = { waitMs: null };
@@ -169,13 +169,13 @@ export interface ResolvedRunOptions extends ResolvedWaitOptions {
   readonly keep: Keep;
   readonly onTimeout: StopPolicy;
   readonly onAbort: StopPolicy;
-  readonly onOutput: OnOutput | null;
 }
 
-/** How long a call waits, and what cancels it. */
+/** How long a call waits, what cancels it, and who hears the output. */
 export interface ResolvedWaitOptions {
   readonly waitMs: number | null;
   readonly signal: AbortSignal | null;
+  readonly onOutput: OnOutput | null;
 }
 
 /** @throws {EvershellError} `BAD_OPTION` */
@@ -204,19 +204,24 @@ export function resolveRunOptions(
     keep: given.keep ?? defaults.keep,
     onTimeout: given.onTimeout ?? defaults.onTimeout,
     onAbort: given.onAbort ?? defaults.onAbort,
+    ...resolvedWait(given),
+  };
+}
+
+/** Options of `wait`. An `onOutput` takes the place of the one before. */
+export type WaitOptions = Pick<RunOptions, "waitMs" | "signal" | "onOutput">;
+
+/** @throws {EvershellError} `BAD_OPTION` */
+export function resolveWaitOptions(options: WaitOptions): ResolvedWaitOptions {
+  return resolvedWait(check("BAD_OPTION", waitSchema, options, "wait"));
+}
+
+function resolvedWait(given: v.InferOutput<typeof waitSchema>): ResolvedWaitOptions {
+  return {
     waitMs: given.waitMs,
     signal: given.signal ?? null,
     onOutput: (given.onOutput as OnOutput | undefined) ?? null,
   };
-}
-
-/** Options of `wait`. */
-export type WaitOptions = Pick<RunOptions, "waitMs" | "signal">;
-
-/** @throws {EvershellError} `BAD_OPTION` */
-export function resolveWaitOptions(options: WaitOptions): ResolvedWaitOptions {
-  const given = check("BAD_OPTION", waitSchema, options, "wait");
-  return { waitMs: given.waitMs, signal: given.signal ?? null };
 }
 
 /** Options of `send`. */

@@ -1,9 +1,9 @@
 /** A shell: commands in order, what ends them, and a fresh bash when one is gone. */
 
-import { checkCommand, checkSignal, inputText } from "./arguments.ts";
+import { checkCommand, checkSignal, type Input, inputText } from "./arguments.ts";
 import { aborted, EvershellError } from "./errors.ts";
 import { endOrPause, type Flight, orAborted } from "./flight.ts";
-import type { Scrollback } from "./history.ts";
+import { EMPTY_SCROLLBACK, type Scrollback } from "./history.ts";
 import { Launcher, type Size } from "./launcher.ts";
 import type { LiveBash } from "./live-bash.ts";
 import {
@@ -29,7 +29,6 @@ import type { ScreenView } from "./screen.ts";
 import type { SendResult } from "./sending.ts";
 import type { InFlight, Shell } from "./shell.ts";
 import { SpillShelf } from "./spill.ts";
-import type { Input } from "./terminal.ts";
 import { Turns } from "./turns.ts";
 
 /**
@@ -85,6 +84,7 @@ class PersistentShell implements Shell {
     const resolved = resolveWaitOptions(options);
     return this.#turns.take(async () => {
       if (this.#flight === null) throw notRunning("wait");
+      if (resolved.onOutput !== null) this.#flight.run.watch(resolved.onOutput);
       return this.#follow(this.#flight, resolved);
     }, resolved.signal);
   }
@@ -96,14 +96,18 @@ class PersistentShell implements Shell {
   }
 
   async write(input: Input): Promise<void> {
-    const { run, live } = this.#running("write");
-    await live.write(run, inputBytes(input, live));
+    const flight = this.#running("write");
+    flight.waiting = null;
+    await flight.live.write(flight.run, inputBytes(input, flight.live));
   }
 
   async send(input: Input, options?: SendOptions): Promise<SendResult> {
     const resolved = resolveSendOptions(options);
-    const { run, live } = this.#running("send");
-    return live.send(run, inputBytes(input, live), resolved);
+    const flight = this.#running("send");
+    const { run, live } = flight;
+    const result = await live.send(run, inputBytes(input, live), resolved);
+    flight.waiting = result.reader;
+    return result;
   }
 
   async interrupt(): Promise<void> {
@@ -129,7 +133,7 @@ class PersistentShell implements Shell {
 
   scrollback(): Scrollback {
     if (this.#closed !== null) throw this.#closed;
-    return { lines: this.#live?.lines() ?? [], dropped: 0 };
+    return this.#live?.scrollback() ?? EMPTY_SCROLLBACK;
   }
 
   onExit(listener: (exit: PtyExit) => void): () => void {

@@ -35,7 +35,7 @@ export interface PtyRequest {
   readonly rows: number;
   /**
    * A random text that stands in `env` and nowhere else on the machine: a process that has inherited it was started
-   * from this terminal, wherever it is now.
+   * from this terminal, wherever it is now. Shorter than 16 characters it tells nobody.
    */
   readonly tag: string;
   /**

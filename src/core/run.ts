@@ -3,12 +3,13 @@
 import type { Clipped, Keep } from "./clip.ts";
 import { defer } from "./deferred.ts";
 import { foreignEnding } from "./foreign-ending.ts";
+import type { Scrollback } from "./history.ts";
 import type { ResolvedRunOptions, StopPolicy } from "./options.ts";
 import type { ClipInfo, RunEnd, RunResult } from "./result.ts";
 import type { Screen, ScreenView } from "./screen.ts";
 import { Span } from "./span.ts";
 import type { Spill } from "./spill.ts";
-import { Watcher } from "./watcher.ts";
+import { type OnOutput, Watcher } from "./watcher.ts";
 
 /** What a run is made of. */
 export interface RunParts {
@@ -37,7 +38,7 @@ export class Run {
   readonly #span: Span;
   readonly #spill: Spill;
   readonly #keep: Keep;
-  readonly #watcher: Watcher | null;
+  #watcher: Watcher | null;
   readonly #now: () => number;
   readonly #startedAt: number;
   #timedOut = false;
@@ -109,16 +110,23 @@ export class Run {
     }
   }
 
+  /** From now on somebody else hears the output. */
+  watch(onOutput: OnOutput): void {
+    this.#watcher?.end(null);
+    this.#watcher = new Watcher(onOutput);
+  }
+
   /** The command is being stopped: whoever watches it holds it up no longer. */
   release(): void {
     this.#released.resolve();
   }
 
-  end(end: RunEnd): void {
+  /** @param promptLines how many lines a prompt of the user's takes that may stand at the end of the output */
+  end(end: RunEnd, promptLines = 1): void {
     if (this.over) return;
     this.#endedAt = this.#now();
     this.#shellEnded = end.kind === "shellExited";
-    const foreign = foreignEnding(end, this.command);
+    const foreign = foreignEnding(end, this.command, promptLines);
     this.#span.end(foreign);
     this.#watcher?.end(foreign);
     this.#settle();
@@ -165,8 +173,8 @@ export class Run {
     return this.#span.fromHere();
   }
 
-  lines(): string[] {
-    return this.#span.lines();
+  scrollback(): Scrollback {
+    return this.#span.scrollback();
   }
 
   #settle(): void {

@@ -103,19 +103,17 @@ export class Screen {
     return rowsText(buffer, from, this.#lastRow() + 1).slice(0, -1);
   }
 
-  /**
-   * The text from the cursor's present line on, at the time when the returned function is called (once); all of the
-   * screen where that is a program's own, or was cleared.
-   */
-  fromHere(): () => string {
-    const above = this.#markerAboveCursor();
-    return () => {
-      const buffer = this.#terminal.buffer.active;
-      const isKept = buffer.type === "normal" && above !== undefined && !above.isDisposed;
-      const from = isKept ? above.line + 1 : buffer.baseY;
-      above?.dispose();
-      return rowsText(buffer, from, this.#lastRow() + 1).slice(0, -1);
-    };
+  /** How many lines that `write` has not returned stand above that of the cursor. */
+  linesAboveCursor(): number {
+    const buffer = this.#terminal.buffer.active;
+    if (buffer.type === "alternate") return 0;
+    const above = rowsText(buffer, this.#nextRow(), buffer.baseY + buffer.cursorY);
+    return above.split("\n").length - 1;
+  }
+
+  /** A program shows a screen of its own. */
+  get alternate(): boolean {
+    return this.#terminal.buffer.active.type === "alternate";
   }
 
   view(): ScreenView {
@@ -173,12 +171,6 @@ export class Screen {
       if (rowText(buffer, row) !== "") return row;
     }
     return cursor;
-  }
-
-  /** On the row above the cursor's: erasing in that of the cursor would dispose it. None in a program's own screen. */
-  #markerAboveCursor(): IMarker | undefined {
-    const { baseY, cursorY } = this.#terminal.buffer.active;
-    return baseY + cursorY === 0 ? undefined : this.#terminal.registerMarker(-1);
   }
 
   #nextRow(): number {

@@ -50,6 +50,9 @@ export interface SendTarget {
 /** How often it is looked whether somebody waits for input; two looks that agree are proof. */
 const LOOK_MS = 50;
 
+/** So late the end of a program may be told, after its terminal takes no more input. */
+const END_MS = 500;
+
 /** Silence after which a terminal counts as idle. */
 const IDLE_MS = 1_000;
 
@@ -79,7 +82,7 @@ async function waitAfterInput(
   const over = target.over.then((wait) => ({ wait }));
   // What is typed into something that ends meanwhile fails, which its end tells better.
   const typed = target.write().catch(async (error: unknown) => {
-    await Promise.race([over, pause(LOOK_MS)]);
+    await Promise.race([over, pause(END_MS)]);
     throw error;
   });
   const left = (): number => Math.max(0, deadline - performance.now());

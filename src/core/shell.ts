@@ -1,12 +1,12 @@
 /** What a caller can do with a shell. */
 
+import type { Input } from "./arguments.ts";
 import type { Scrollback } from "./history.ts";
 import type { RunOptions, SendOptions, WaitOptions } from "./options.ts";
 import type { PtyExit, SignalName } from "./pty.ts";
 import type { InputWait, RunResult } from "./result.ts";
 import type { ScreenView } from "./screen.ts";
 import type { SendResult } from "./sending.ts";
-import type { Input } from "./terminal.ts";
 
 /** A command that a result left in flight. */
 export interface InFlight {

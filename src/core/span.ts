@@ -4,6 +4,7 @@ import { AppendOnlyReader } from "./append-only.ts";
 import { NO_BYTES } from "./bytes.ts";
 import { Clip, type Clipped, type Keep } from "./clip.ts";
 import { type ForeignEnding, withoutEnding } from "./foreign-ending.ts";
+import { History, type Scrollback, textFrom } from "./history.ts";
 import type { Screen, ScreenView } from "./screen.ts";
 
 /**
@@ -12,6 +13,9 @@ import type { Screen, ScreenView } from "./screen.ts";
  * can no longer change.
  */
 const WINDOW_BYTES = 64 * 1024;
+
+/** Where no screen is involved, so many lines count as standing on it. */
+const SCREEN_LINES = 40;
 
 /** A piece of append-only output, as it came and as text. */
 interface Piece {
@@ -34,8 +38,9 @@ export class Span {
   #windowBytes = 0;
   /** Set once the output paints. */
   #painted: Screen | null = null;
-  /** The latest text that has scrolled off that. */
-  #above = "";
+  #history: History | null = null;
+  /** How many lines have left the window before that. */
+  #dropped = 0;
   #clip: Clip;
   #shown = new Shown("");
   #foreign: ForeignEnding | null = null;
@@ -92,14 +97,22 @@ export class Span {
     return screen.view();
   }
 
-  /** The text from the present line on, when the returned function is called; from the beginning if it only appended. */
+  /** The text from the present line on, when the returned function is called. */
   fromHere(): () => string {
-    return this.#painted?.fromHere() ?? (() => this.#openText());
+    const line = this.#history?.cursorLine() ?? this.#dropped + this.#openLines().length - 1;
+    return () => textFrom(this.scrollback(), line, this.#painted?.alternate ?? false);
   }
 
-  /** Its lines, as far back as they are at hand: some 64 KiB, and what stands on the screen. */
-  lines(): string[] {
-    return (this.#above + this.#openText()).split("\n");
+  /** Its lines, as far back as they are at hand. */
+  scrollback(): Scrollback {
+    if (this.#history !== null) return this.#history.scrollback();
+    const lines = this.#openLines();
+    const screenLines = Math.min(lines.length, SCREEN_LINES);
+    return { lines, dropped: this.#dropped, screenLines };
+  }
+
+  #openLines(): string[] {
+    return this.#openText().split("\n");
   }
 
   /** The text that may still change, because the program can paint over it or add to it. */
@@ -111,7 +124,7 @@ export class Span {
   #settle(text: string): void {
     if (text === "") return;
     this.#clip.push(this.#shown.filter(text, false));
-    if (this.#painted !== null) this.#above = (this.#above + text).slice(-WINDOW_BYTES);
+    this.#history?.push(text);
   }
 
   #slideWindow(): void {
@@ -119,6 +132,7 @@ export class Span {
       if (this.#windowBytes - first.bytes.length < WINDOW_BYTES) return;
       this.#window.shift();
       this.#windowBytes -= first.bytes.length;
+      this.#dropped += newlinesIn(first.bytes);
       this.#settle(first.text);
     }
   }
@@ -126,6 +140,7 @@ export class Span {
   #paint(bytes: Uint8Array): void {
     const screen = this.#screen();
     this.#painted = screen;
+    this.#history = new History(screen, this.#dropped);
     for (const piece of this.#window) this.#settle(screen.write(piece.bytes));
     this.#window = [];
     this.#settle(screen.write(bytes));
@@ -163,6 +178,13 @@ class Shown {
     this.#at = this.#text.length;
     return shownOfLine + text.slice(same);
   }
+}
+
+/** In bytes, since they are counted at twice the speed of characters. */
+function newlinesIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === 0x0a) count++;
+  return count;
 }
 
 function commonPrefix(shown: string, from: number, text: string): number {

@@ -1,10 +1,10 @@
 /** A terminal that somebody types into and looks at: one program on a PTY, with a screen and what scrolled off it. */
 
-import { checkSignal, inputText } from "./arguments.ts";
+import { checkSignal, type Input, inputText } from "./arguments.ts";
 import { startThrough } from "./bash.ts";
 import { hostEnvironment, shellEnvironment, taggedEnvironment } from "./environment.ts";
 import { EvershellError } from "./errors.ts";
-import { History, type Scrollback } from "./history.ts";
+import { History, type Scrollback, textFrom } from "./history.ts";
 import {
   resolveSendOptions,
   resolveSize,
@@ -18,9 +18,6 @@ import type { Runtime } from "./runtime.ts";
 import { Screen, type ScreenView } from "./screen.ts";
 import { type SendResult, send } from "./sending.ts";
 
-/** Text as it is, and keys by name (`Enter`, `C-c`, `Up`) after it. */
-export type Input = string | { readonly text?: string; readonly keys: readonly string[] };
-
 /** An interactive terminal. */
 export interface Terminal extends AsyncDisposable {
   /** Settles when the program has ended. */
@@ -29,7 +26,7 @@ export interface Terminal extends AsyncDisposable {
   /**
    * Types, and waits for what comes of it; with an empty text it only waits.
    *
-   * @throws {EvershellError} `CLOSED` once the program has ended; `BAD_ARGUMENT` for an unknown key; `BAD_OPTION`;
+   * @throws {EvershellError} `CLOSED` for a text once the program has ended; `BAD_ARGUMENT` for an unknown key; `BAD_OPTION`;
    * `BUSY` if more than 16 MiB wait to be taken; `ABORTED`
    */
   send(input: Input, options?: SendOptions): Promise<SendResult>;
@@ -87,13 +84,14 @@ export async function openTerminalOn(
 class ScreenTerminal implements Terminal {
   #pty!: Pty;
   readonly #screen: Screen;
-  readonly #history = new History();
+  readonly #history: History;
   readonly #taps = new Set<(bytes: Uint8Array) => void>();
   #received = 0;
   #closed = false;
 
   constructor(cols: number, rows: number) {
     this.#screen = new Screen(cols, rows, (answer) => this.#answer(answer), false);
+    this.#history = new History(this.#screen, 0);
   }
 
   attach(pty: Pty): void {
@@ -113,16 +111,18 @@ class ScreenTerminal implements Terminal {
 
   async send(input: Input, options?: SendOptions): Promise<SendResult> {
     const resolved = resolveSendOptions(options);
-    if (this.#closed) throw ended();
     const text = inputText(input, () => this.#screen.view().applicationCursorKeys);
+    if (this.#closed && text !== "") throw ended();
     return send(
       {
         pty: this.#pty,
         received: () => this.#received,
         over: this.#pty.exited.then(() => "session_exit"),
         tap: (listener) => this.#tap(listener),
-        write: () => this.#pty.write(new TextEncoder().encode(text)),
-        fromHere: () => this.#screen.fromHere(),
+        write: async () => {
+          if (text !== "") await this.#pty.write(new TextEncoder().encode(text));
+        },
+        fromHere: () => this.#fromHere(),
       },
       resolved,
     );
@@ -144,8 +144,7 @@ class ScreenTerminal implements Terminal {
   }
 
   scrollback(): Scrollback {
-    const { lines, dropped } = this.#history;
-    return { lines: [...lines, ...this.#screen.rest().split("\n")], dropped };
+    return this.#history.scrollback();
   }
 
   async close(): Promise<void> {
@@ -155,6 +154,11 @@ class ScreenTerminal implements Terminal {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #fromHere(): () => string {
+    const line = this.#history.cursorLine();
+    return () => textFrom(this.scrollback(), line, this.#screen.alternate);
   }
 
   #tap(listener: (bytes: Uint8Array) => void): () => void {

@@ -1,16 +1,18 @@
 /** The persistent `bash` tool: one shell per owner, and what becomes of a command there. */
 
 import * as v from "valibot";
+import { checkCommand } from "../core/arguments.ts";
+import { orAborted } from "../core/flight.ts";
 import {
   EvershellError,
   type InFlight,
-  type OnOutput,
+  type RunOptions,
   type RunResult,
   type Shell,
   type ShellOptions,
 } from "../core/index.ts";
 import { flag, milliseconds } from "../core/schemas.ts";
-import type { Backends } from "./backends.ts";
+import type { Backend, Backends } from "./backends.ts";
 import { presentBashCall, presentBashResult } from "./bash-cards.ts";
 import { bashText, quote } from "./bash-text.ts";
 import { type BashRun, type BashValue, bashValueSchema } from "./bash-value.ts";
@@ -65,8 +67,6 @@ export class BashTool implements Tool<BashValue> {
   readonly #owners: Owners;
   readonly #backends: Backends;
   readonly #config: ResolvedToolsConfig;
-  /** Who hears the command in flight of a shell: the latest call that wanted to. */
-  readonly #listeners = new WeakMap<Shell, OnOutput>();
 
   constructor(owners: Owners, backends: Backends, config: ResolvedToolsConfig) {
     this.#owners = owners;
@@ -80,19 +80,20 @@ export class BashTool implements Tool<BashValue> {
    * `NOT_RUNNING` for `wait` without one; `ABORTED`; `CLOSED`; what opening a shell throws
    */
   async execute(args: unknown, context: ToolContext): Promise<ToolResult<BashValue>> {
-    const value = await this.#owners.use(context.owner, NAME, async (owned) => {
+    const { owner, signal = null } = context;
+    const value = await this.#owners.use(owner, NAME, async (owned) => {
       const checked = checkBashArguments(args);
       const backend = this.#backends.get(this.#config.backendType);
-      const cwd = backend.isFar ? undefined : context.cwd;
-      const open = (): Promise<Shell> => backend.openShell(this.#shellOptions(cwd));
       try {
-        return await owned.turns.take(
-          () => this.#call(owned, checked, context, open),
-          context.signal ?? null,
-        );
+        return await owned.turns.take(async () => {
+          const done = await this.#call(owned, backend, checked, context);
+          if (signal?.aborted) await owned.resetShell();
+          if (signal?.aborted) throw cancelled(signal);
+          return done;
+        }, signal);
       } catch (error) {
         // Whatever else went wrong by then, the caller knows why.
-        if (context.signal?.aborted) throw cancelled(context.signal);
+        if (signal?.aborted) throw cancelled(signal);
         throw error;
       }
     });
@@ -101,26 +102,27 @@ export class BashTool implements Tool<BashValue> {
 
   async #call(
     owned: OwnedTerminals,
+    backend: Backend,
     args: BashArguments,
     context: ToolContext,
-    open: () => Promise<Shell>,
   ): Promise<BashValue> {
-    if (args.restart) await owned.closeShell();
-    const restarted = args.restart ?? false;
-    if (args.wait) return { earlier: null, restarted, run: await this.#wait(owned, args, context) };
-    if (args.command === undefined) return { earlier: null, restarted, run: null };
-    refuseIfBusy(owned.shell?.inFlight ?? null);
-    const shell = await owned.useShell(open);
-    const earlier = await this.#fetchEarlier(shell);
-    const { signal, onOutput } = context;
-    if (onOutput !== undefined) this.#listeners.set(shell, onOutput);
-    const result = await shell.run(args.command, {
-      ...(args.timeoutMs !== undefined && { timeoutMs: args.timeoutMs }),
-      ...(args.waitMs !== undefined && { waitMs: args.waitMs }),
-      ...(signal !== undefined && { signal }),
-      ...(onOutput !== undefined && { onOutput: (text) => this.#listeners.get(shell)?.(text) }),
-    });
-    return { earlier, restarted, run: this.#describe(args.command, result) };
+    const { command, wait, restart: restarted = false } = args;
+    if (wait) return { earlier: null, restarted, run: await this.#wait(owned, args, context) };
+    if (!restarted) refuseIfBusy(owned.shell?.inFlight ?? null);
+    const earlier = await this.#fetchEarlier(owned.shell);
+    if (restarted) await owned.resetShell();
+    if (command === undefined) return { earlier, restarted, run: null };
+    const cwd = backend.isFar ? undefined : context.cwd;
+    const opening = owned.useShell(() => backend.openShell(this.#shellOptions(cwd)));
+    const shell = await orAborted(opening, context.signal ?? null);
+    const result = await listening(context, (options) =>
+      shell.run(command, {
+        ...(args.timeoutMs !== undefined && { timeoutMs: args.timeoutMs }),
+        ...(args.waitMs !== undefined && { waitMs: args.waitMs }),
+        ...options,
+      }),
+    );
+    return { earlier, restarted, run: this.#describe(command, result) };
   }
 
   /** Goes on waiting for the command in flight. */
@@ -133,19 +135,16 @@ export class BashTool implements Tool<BashValue> {
         "bash: there is no command in flight to wait for: pass a command",
       );
     }
-    const { signal, onOutput } = context;
-    if (onOutput !== undefined) this.#listeners.set(shell, onOutput);
-    const result = await shell.wait({
-      ...(args.waitMs !== undefined && { waitMs: args.waitMs }),
-      ...(signal !== undefined && { signal }),
-    });
+    const result = await listening(context, (options) =>
+      shell.wait({ ...(args.waitMs !== undefined && { waitMs: args.waitMs }), ...options }),
+    );
     return this.#describe(inFlight.command, result);
   }
 
   /** What an earlier call left in flight, and has ended. */
-  async #fetchEarlier(shell: Shell): Promise<BashRun | null> {
-    const inFlight = shell.inFlight;
-    return inFlight && this.#describe(inFlight.command, await shell.wait());
+  async #fetchEarlier(shell: Shell | null): Promise<BashRun | null> {
+    const inFlight = shell?.inFlight;
+    return shell && inFlight?.over ? this.#describe(inFlight.command, await shell.wait()) : null;
   }
 
   #describe(command: string, result: RunResult): BashRun {
@@ -165,10 +164,26 @@ export class BashTool implements Tool<BashValue> {
   }
 }
 
+/** Runs or waits, so that the caller hears the output for as long as its call lasts. */
+async function listening(
+  { signal, onOutput }: ToolContext,
+  act: (options: Pick<RunOptions, "signal" | "onOutput">) => Promise<RunResult>,
+): Promise<RunResult> {
+  let listens = onOutput !== undefined;
+  try {
+    return await act({
+      ...(signal !== undefined && { signal }),
+      ...(onOutput !== undefined && { onOutput: (text) => (listens ? onOutput(text) : undefined) }),
+    });
+  } finally {
+    listens = false;
+  }
+}
+
 /** @throws {EvershellError} `BAD_ARGUMENT` */
 function checkBashArguments(args: unknown): BashArguments {
   const checked = checkArguments(NAME, parameters, args);
-  const { command, wait, restart } = checked;
+  const { command, wait, restart, timeoutMs } = checked;
   if (command !== undefined && wait) {
     throw badArguments("wait goes without command: it waits for the command in flight");
   }
@@ -178,6 +193,10 @@ function checkBashArguments(args: unknown): BashArguments {
     );
   }
   if (wait && restart) throw badArguments("wait and restart exclude each other");
+  if (command === undefined && timeoutMs !== undefined) {
+    throw badArguments("timeoutMs goes with command: it is set when the command starts");
+  }
+  if (command !== undefined) checkCommand(command);
   return checked;
 }
 

@@ -66,5 +66,6 @@ const schema = v.strictObject(entries);
 export function resolveToolsConfig(config: ToolsConfig): ResolvedToolsConfig {
   const resolved = check("BAD_OPTION", schema, config, "config");
   checkHostOptions(resolved.shell, "config: shell");
-  return resolved as ResolvedToolsConfig;
+  // As they were given: a backend may be an object of a class.
+  return { ...(resolved as ResolvedToolsConfig), backends: config.backends ?? {} };
 }

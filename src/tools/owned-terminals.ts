@@ -28,6 +28,8 @@ export class OwnedTerminals {
   #shell: Promise<Shell> | null = null;
   /** The same once it is open. */
   #openShell: Shell | null = null;
+  /** Settles when every shell that was reset is gone. */
+  #gone: Promise<unknown> = Promise.resolve();
   /** How many have been opened, and how many are being opened now. */
   #count = 0;
   #opening = 0;
@@ -45,17 +47,22 @@ export class OwnedTerminals {
   /** The shell; it is opened at the first use. */
   async useShell(open: () => Promise<Shell>): Promise<Shell> {
     this.#refuseIfClosed();
-    this.#shell ??= this.#openIt(open);
+    this.#shell ??= this.#open(open);
     return this.#shell;
   }
 
-  /** Ends the shell and all that was started in it; the next use opens a fresh one. */
-  async closeShell(): Promise<void> {
+  /**
+   * Ends the shell and all that was started in it; the next use opens a fresh one. One that is still being opened is not
+   * waited for.
+   */
+  async resetShell(): Promise<void> {
     // One that could not be opened needs no closing.
-    const shell = await this.#shell?.catch(() => null);
+    const gone = this.#shell?.then((shell) => shell.close()).catch(() => undefined);
+    const isOpen = this.#openShell !== null;
     this.#shell = null;
     this.#openShell = null;
-    await shell?.close();
+    this.#gone = Promise.all([this.#gone, gone]);
+    if (isOpen) await gone;
   }
 
   /**
@@ -98,7 +105,8 @@ export class OwnedTerminals {
     this.#closed = true;
     const all = this.terminals;
     this.#terminals.clear();
-    await Promise.all([this.closeShell(), ...all.map(({ terminal }) => terminal.close())]);
+    await Promise.all([this.resetShell(), ...all.map(({ terminal }) => terminal.close())]);
+    await this.#gone;
   }
 
   #keep(owned: OwnedTerminal): OwnedTerminal {
@@ -109,15 +117,18 @@ export class OwnedTerminals {
     return owned;
   }
 
-  async #openIt(open: () => Promise<Shell>): Promise<Shell> {
-    try {
-      const shell = await open();
-      this.#openShell = shell;
-      return shell;
-    } catch (error) {
-      this.#shell = null;
-      throw error;
-    }
+  #open(open: () => Promise<Shell>): Promise<Shell> {
+    const opening = open();
+    opening.then(
+      (shell) => {
+        if (this.#shell === opening) this.#openShell = shell;
+      },
+      () => {
+        // Whoever opened it is told; the next use tries again.
+        if (this.#shell === opening) this.#shell = null;
+      },
+    );
+    return opening;
   }
 
   async #makeRoom(): Promise<void> {

@@ -1,6 +1,6 @@
 /** What a model reads of a terminal: its lines, why a wait is over, and what terminals there are. */
 
-import type { Scrollback, SendResult, Shell, Terminal } from "../core/index.ts";
+import type { Scrollback, SendResult } from "../core/index.ts";
 import { quote } from "./bash-text.ts";
 import { type OwnedTerminal, type OwnedTerminals, SHELL_ID } from "./owned-terminals.ts";
 
@@ -12,18 +12,10 @@ export interface Page {
   readonly total: number;
 }
 
-export function screenPage(target: Shell | Terminal): Page {
-  const { lines, dropped } = target.scrollback();
-  const total = dropped + lines.length;
-  const shown = target.screen().lines;
-  let rows = shown.length;
-  while (rows > 0 && shown[rows - 1] === "") rows--;
-  const used = shown.slice(0, rows);
-  return {
-    lines: used,
-    first: Math.max(1, total - used.length + 1),
-    total: Math.max(total, used.length),
-  };
+/** The lines that stand on the screen. */
+export function screenPage({ lines, dropped, screenLines }: Scrollback): Page {
+  const above = lines.length - screenLines;
+  return { lines: lines.slice(above), first: dropped + above + 1, total: dropped + lines.length };
 }
 
 export function scrollbackPage(

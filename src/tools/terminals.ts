@@ -68,7 +68,14 @@ export function terminalTools(
             ...(directory !== undefined && { cwd: directory }),
           }),
         );
-        const { output } = await terminal.send("", { waitMs: START_MS, ...signalOf(context) });
+        try {
+          await terminal.send("", { waitMs: START_MS, ...signalOf(context) });
+        } catch (error) {
+          // Nobody would know of it.
+          await owned.remove(id);
+          throw error;
+        }
+        const output = terminal.scrollback().lines.join("\n").trimEnd();
         return { value: { terminal_id: id, output }, text: joined(`[terminal: ${id}]`, output) };
       },
     }),
@@ -137,15 +144,11 @@ export function terminalTools(
         total: v.number(),
       }),
       async act(owned, { terminal_id, offset, count: wanted }) {
-        const target = targetOf(owned, terminal_id);
+        const scrollback = targetOf(owned, terminal_id).scrollback();
         const page =
           offset === undefined && wanted === undefined
-            ? screenPage(target)
-            : scrollbackPage(
-                target.scrollback(),
-                offset,
-                Math.min(wanted ?? PAGE_LINES, MAX_PAGE_LINES),
-              );
+            ? screenPage(scrollback)
+            : scrollbackPage(scrollback, offset, Math.min(wanted ?? PAGE_LINES, MAX_PAGE_LINES));
         return { value: page, text: pageText(page) };
       },
     }),
@@ -156,9 +159,11 @@ export function terminalTools(
       parameters: v.object({
         terminal_id: terminalId,
         signal: v.pipe(
-          v.string("must be a string"),
-          v.transform((given) => given.toUpperCase().replace(/^SIG/, "")),
-          v.picklist(SIGNALS, `must be one of ${SIGNALS.join(", ")}`),
+          v.picklist(
+            [...SIGNALS, ...SIGNALS.map((name) => `SIG${name}` as const)],
+            `must be one of ${SIGNALS.join(", ")}, with or without SIG`,
+          ),
+          v.transform((name) => name.replace(/^SIG/, "") as (typeof SIGNALS)[number]),
         ),
       }),
       result: v.object({ sent: v.boolean() }),
@@ -176,7 +181,7 @@ export function terminalTools(
       parameters: v.object({ terminal_id: terminalId }),
       result: v.object({ closed: v.string() }),
       async act(owned, { terminal_id }) {
-        if (terminal_id === SHELL_ID && owned.shell !== null) await owned.closeShell();
+        if (terminal_id === SHELL_ID && owned.shell !== null) await owned.resetShell();
         else await owned.remove(terminal_id);
         return { value: { closed: terminal_id }, text: `[closed: ${terminal_id}]` };
       },

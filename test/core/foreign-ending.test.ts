@@ -8,13 +8,13 @@ import {
 } from "../../src/core/foreign-ending.ts";
 import type { RunEnd } from "../../src/core/result.ts";
 
-const PROMPT: ForeignEnding = { line: null, glued: false, followed: false };
+const PROMPT: ForeignEnding = { line: null, lines: 1, glued: false, followed: false };
 const EXITED: RunEnd = { kind: "shellExited", exitCode: 3, signal: null };
 const KILLED: RunEnd = { kind: "shellExited", exitCode: null, signal: "SIGKILL" };
 
-const OURS: ForeignEnding = { line: END_LINE, glued: true, followed: false };
-const TOLD: ForeignEnding = { line: "exit", glued: true, followed: true };
-const UNTOLD: ForeignEnding = { line: "exit", glued: false, followed: false };
+const OURS: ForeignEnding = { line: END_LINE, lines: 1, glued: true, followed: false };
+const TOLD: ForeignEnding = { line: "exit", lines: 1, glued: true, followed: true };
+const UNTOLD: ForeignEnding = { line: "exit", lines: 1, glued: false, followed: false };
 
 describe("what the shell may print at the end of an output", () => {
   test.each<[string, RunEnd, string, ForeignEnding | null]>([
@@ -29,7 +29,7 @@ describe("what the shell may print at the end of an output", () => {
     ["a prompt when it was interrupted", { kind: "interrupted", exitCode: 130 }, "exit", PROMPT],
     ["nothing when its time was over", { kind: "timedOut", shellKept: false }, "exit", null],
   ])("is %s", (_, end, command, foreign) => {
-    expect(foreignEnding(end, command)).toEqual(foreign);
+    expect(foreignEnding(end, command, 1)).toEqual(foreign);
   });
 });
 
@@ -41,6 +41,12 @@ describe("a text", () => {
     ["", ""],
   ])("%j loses a prompt that stands on a line of its own", (text, rest) => {
     expect(withoutEnding(text, PROMPT)).toBe(rest);
+  });
+
+  test("loses as many lines as its prompt takes", () => {
+    const prompt = { ...PROMPT, lines: 2 };
+    expect(withoutEnding("out\n~/folder\n$ ", prompt)).toBe("out\n");
+    expect(withoutEnding("\n~/folder\n$ ", prompt)).toBe("\n");
   });
 
   test.each<[string, string, ForeignEnding | null, string]>([

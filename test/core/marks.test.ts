@@ -86,7 +86,7 @@ describe("marks in a stream", () => {
 
 describe("what a mark says", () => {
   test.each<[string, Mark | null]>([
-    ["R;4711", { kind: "ready", pid: 4711 }],
+    ["R;4711;2", { kind: "ready", pid: 4711, promptLines: 3 }],
     ["B;a1", { kind: "begin", id: "a1" }],
     ["S;a1", start],
     ["P;4711;130", { kind: "prompt", pid: 4711, status: 130 }],

@@ -127,7 +127,7 @@ describe("the options of a command", () => {
 
 describe("the options of waiting", () => {
   test("are no limit and no signal without being given", () => {
-    expect(resolveWaitOptions({})).toEqual({ waitMs: null, signal: null });
+    expect(resolveWaitOptions({})).toEqual({ waitMs: null, signal: null, onOutput: null });
   });
 
   test.each<[string, Anything, RegExp]>([

@@ -18,7 +18,7 @@ function end(id: string, bare = true): PhaseEvent {
   return { kind: "end", id, status: 0, bare, cwd: null };
 }
 
-const ready: PhaseEvent = { kind: "ready", pid: PID };
+const ready: PhaseEvent = { kind: "ready", pid: PID, promptLines: 1 };
 const prompt: PhaseEvent = { kind: "prompt", pid: PID, status: 0 };
 const promptStart: PhaseEvent = { kind: "promptStart", pid: PID };
 const type: PhaseEvent = { kind: "type", id: "a" };

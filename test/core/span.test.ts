@@ -14,7 +14,7 @@ function blankScreen(): Screen {
   return new Screen(COLS, ROWS, () => {}, true);
 }
 
-const EXIT: ForeignEnding = { line: "exit", glued: false, followed: false };
+const EXIT: ForeignEnding = { line: "exit", lines: 1, glued: false, followed: false };
 const GLUED: ForeignEnding = { ...EXIT, glued: true };
 const FOLLOWED: ForeignEnding = { ...GLUED, followed: true };
 

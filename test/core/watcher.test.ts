@@ -3,7 +3,7 @@ import type { ForeignEnding } from "../../src/core/foreign-ending.ts";
 import { Watcher } from "../../src/core/watcher.ts";
 import { bytesOf, everyCut } from "./pieces.ts";
 
-const EXIT: ForeignEnding = { line: "exit", glued: false, followed: false };
+const EXIT: ForeignEnding = { line: "exit", lines: 1, glued: false, followed: false };
 
 /** Longer than a line is held back. */
 const A_MOMENT_MS = 1_000;
