@@ -6,8 +6,8 @@ import type { Tools } from "../tools/index.ts";
 import { onEndingSignal } from "./signals.ts";
 import { signalStatus } from "./status.ts";
 
-/** Longest part of a problem that is told: it may quote what the client sent, of any size. */
-const MAX_PROBLEM_CHARS = 500;
+/** Longest problem that is told: it may quote what the client sent, of any size. */
+const MAX_PROBLEM_CHARS = 200;
 
 /**
  * Serves one client until it closes its end or a signal comes, and ends all that was started for it.
@@ -23,7 +23,7 @@ export function serveMcp(
   const transport = new StdioServerTransport();
   serveStdio(() => createMcpServer(tools, options), {
     transport,
-    onerror: ({ message }) => complain(message.slice(0, MAX_PROBLEM_CHARS)),
+    onerror: (error) => complain(problemOf(error)),
   });
   return new Promise((resolve, reject) => {
     let ending = false;
@@ -39,4 +39,10 @@ export function serveMcp(
     };
     onEndingSignal((signal) => end(signalStatus(signal)));
   });
+}
+
+/** The SDK words a line that is no message as a tree of failed schemas. */
+function problemOf({ name, message }: Error): string {
+  if (name.endsWith("ZodError")) return "a line from the client was ignored: it is no message";
+  return message.slice(0, MAX_PROBLEM_CHARS);
 }

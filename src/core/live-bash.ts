@@ -154,6 +154,8 @@ export class LiveBash {
   send(run: Run, bytes: Uint8Array, options: ResolvedSendOptions): Promise<SendResult> {
     const target: SendTarget = {
       pty: this.#pty,
+      // As long as a command is in flight, what the shell reads is input for that.
+      leaderIsShell: false,
       received: () => this.#received,
       over: run.settled.then(() => (this.#closing ? "session_exit" : "stdin_read")),
       tap: (listener) => {

@@ -148,6 +148,8 @@ class PersistentShell implements Shell {
     const live = await this.#bash?.catch(() => null);
     if (live) await this.#closeBash(live);
     await this.#gone;
+    // Of a command that was left in flight nobody asks for the rest.
+    await this.#flight?.run.discard();
     await this.#shelf.close();
   }
 

@@ -35,6 +35,8 @@ export interface SendResult {
 /** What is typed into. */
 export interface SendTarget {
   readonly pty: Pty;
+  /** What the terminal was opened for is a shell, which reads at its own prompt. */
+  readonly leaderIsShell: boolean;
   /** How many bytes have come from the terminal. */
   readonly received: () => number;
   /** Settles when nothing more can come of the input, with the reason. */
@@ -100,7 +102,7 @@ async function waitAfterInput(
       changedAt = performance.now();
       before = null;
     } else if (reader !== null && reader.pid === before?.pid && reader.wait === before.wait) {
-      return ["stdin_read", await waitOf(target.pty, reader)];
+      return ["stdin_read", await waitOf(target, reader)];
     } else {
       before = reader;
       if (performance.now() - changedAt >= IDLE_MS) return ["inferred_idle", null];
@@ -109,11 +111,16 @@ async function waitAfterInput(
   return ["timeout", null];
 }
 
-/** Who waits; null for the process that the terminal was opened for, if that is a shell at its own prompt. */
-async function waitOf(pty: Pty, { pid, program }: TerminalReader): Promise<InputWait | null> {
-  const state = await pty.inspect();
-  const password = await asksForPassword(pty);
-  if (!password && state?.foreground && state.foregroundGroup === pid) return null;
+/** Who waits; null for a shell at its own prompt. */
+async function waitOf(
+  target: SendTarget,
+  { pid, program }: TerminalReader,
+): Promise<InputWait | null> {
+  const password = await asksForPassword(target.pty);
+  if (target.leaderIsShell && !password) {
+    const state = await target.pty.inspect();
+    if (state?.foreground && state.foregroundGroup === pid) return null;
+  }
   return { program, password };
 }
 

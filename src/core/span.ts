@@ -42,7 +42,8 @@ export class Span {
   /** How many lines have left the window before that. */
   #dropped = 0;
   #clip: Clip;
-  #shown = new Shown("");
+  /** A program's own screen has nothing to do with the ordinary one, which comes back after it. */
+  readonly #shown = { normal: new Shown(""), alternate: new Shown("") };
   #foreign: ForeignEnding | null = null;
 
   /** @param screen gives the shell's screen with a blank page; called when it is needed first */
@@ -82,10 +83,12 @@ export class Span {
   /** What came since the last call, clipped. */
   take(): Clipped {
     const open = withoutEnding(this.#openText(), this.#foreign);
-    this.#clip.push(this.#shown.filter(open, true));
+    const screen = this.#painted?.alternate ? "alternate" : "normal";
+    this.#clip.push(this.#shown[screen].filter(open, true));
     const taken = this.#clip.finish();
     this.#clip = new Clip(this.#maxChars, this.#keep);
-    this.#shown = new Shown(open);
+    this.#shown[screen] = new Shown(open);
+    if (screen === "normal") this.#shown.alternate = new Shown("");
     return taken;
   }
 
@@ -123,7 +126,7 @@ export class Span {
   /** Takes text that can no longer change. */
   #settle(text: string): void {
     if (text === "") return;
-    this.#clip.push(this.#shown.filter(text, false));
+    this.#clip.push(this.#shown.normal.filter(text, false));
     this.#history?.push(text);
   }
 

@@ -116,6 +116,7 @@ class ScreenTerminal implements Terminal {
     return send(
       {
         pty: this.#pty,
+        leaderIsShell: true,
         received: () => this.#received,
         over: this.#pty.exited.then(() => "session_exit"),
         tap: (listener) => this.#tap(listener),

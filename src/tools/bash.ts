@@ -106,6 +106,7 @@ export class BashTool implements Tool<BashValue> {
     args: BashArguments,
     context: ToolContext,
   ): Promise<BashValue> {
+    owned.refuseIfClosed();
     const { command, wait, restart: restarted = false } = args;
     if (wait) return { earlier: null, restarted, run: await this.#wait(owned, args, context) };
     if (!restarted) refuseIfBusy(owned.shell?.inFlight ?? null);
@@ -169,14 +170,15 @@ async function listening(
   { signal, onOutput }: ToolContext,
   act: (options: Pick<RunOptions, "signal" | "onOutput">) => Promise<RunResult>,
 ): Promise<RunResult> {
-  let listens = onOutput !== undefined;
+  // The shell keeps what it is given: the caller, whom a listener may know, is not to be kept with it.
+  let listener = onOutput;
   try {
     return await act({
       ...(signal !== undefined && { signal }),
-      ...(onOutput !== undefined && { onOutput: (text) => (listens ? onOutput(text) : undefined) }),
+      ...(onOutput !== undefined && { onOutput: (text) => listener?.(text) }),
     });
   } finally {
-    listens = false;
+    listener = undefined;
   }
 }
 

@@ -35,6 +35,11 @@ export class OwnedTerminals {
   #opening = 0;
   #closed = false;
 
+  /** @throws {EvershellError} `CLOSED` once the owner was disposed of */
+  refuseIfClosed(): void {
+    if (this.#closed) throw new EvershellError("CLOSED", "the owner of this call was disposed of");
+  }
+
   /** The shell, if there is one. */
   get shell(): Shell | null {
     return this.#openShell;
@@ -46,7 +51,7 @@ export class OwnedTerminals {
 
   /** The shell; it is opened at the first use. */
   async useShell(open: () => Promise<Shell>): Promise<Shell> {
-    this.#refuseIfClosed();
+    this.refuseIfClosed();
     this.#shell ??= this.#open(open);
     return this.#shell;
   }
@@ -71,13 +76,13 @@ export class OwnedTerminals {
    * @throws {EvershellError} `BUSY` if too many are open; what `open` throws
    */
   async add(type: string, name: string, open: () => Promise<Terminal>): Promise<OwnedTerminal> {
-    this.#refuseIfClosed();
+    this.refuseIfClosed();
     if (this.#terminals.size + this.#opening >= MAX_TERMINALS) await this.#makeRoom();
     this.#opening++;
     try {
       const terminal = await open();
       if (this.#closed) await terminal.close();
-      this.#refuseIfClosed();
+      this.refuseIfClosed();
       return this.#keep({ id: `terminal-${++this.#count}`, type, name, terminal, ended: null });
     } finally {
       this.#opening--;
@@ -137,9 +142,5 @@ export class OwnedTerminals {
       throw new EvershellError("BUSY", `${MAX_TERMINALS} terminals are open: close one first`);
     }
     await this.remove(over.id);
-  }
-
-  #refuseIfClosed(): void {
-    if (this.#closed) throw new EvershellError("CLOSED", "the owner of this call was disposed of");
   }
 }

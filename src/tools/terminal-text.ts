@@ -12,10 +12,16 @@ export interface Page {
   readonly total: number;
 }
 
-/** The lines that stand on the screen. */
+/** The lines that stand on the screen, without empty ones at its end. */
 export function screenPage({ lines, dropped, screenLines }: Scrollback): Page {
   const above = lines.length - screenLines;
-  return { lines: lines.slice(above), first: dropped + above + 1, total: dropped + lines.length };
+  let end = lines.length;
+  while (end > above + 1 && lines[end - 1] === "") end--;
+  return {
+    lines: lines.slice(above, end),
+    first: dropped + above + 1,
+    total: dropped + lines.length,
+  };
 }
 
 export function scrollbackPage(

@@ -1,7 +1,7 @@
 /** The six tools for interactive work: they see every terminal of the calling owner, its shell included. */
 
 import * as v from "valibot";
-import type { Shell, Terminal } from "../core/index.ts";
+import type { Shell, SignalName, Terminal } from "../core/index.ts";
 import { flag, text } from "../core/schemas.ts";
 import type { Backends } from "./backends.ts";
 import { type Card, failureOf, genericCard, textProperty } from "./cards.ts";
@@ -159,16 +159,15 @@ export function terminalTools(
       parameters: v.object({
         terminal_id: terminalId,
         signal: v.pipe(
-          v.picklist(
-            [...SIGNALS, ...SIGNALS.map((name) => `SIG${name}` as const)],
-            `must be one of ${SIGNALS.join(", ")}, with or without SIG`,
-          ),
-          v.transform((name) => name.replace(/^SIG/, "") as (typeof SIGNALS)[number]),
+          v.string("must be a string"),
+          v.description(`${SIGNALS.join(", ")}; with or without SIG.`),
+          v.transform((given) => given.toUpperCase().replace(/^SIG/, "")),
+          v.check(isSignal, `must be one of ${SIGNALS.join(", ")}, with or without SIG`),
         ),
       }),
       result: v.object({ sent: v.boolean() }),
       async act(owned, { terminal_id, signal }) {
-        const sent = await targetOf(owned, terminal_id).signal(`SIG${signal}`);
+        const sent = await targetOf(owned, terminal_id).signal(`SIG${signal}` as SignalName);
         const done = `[SIG${signal} was sent to the foreground process group]`;
         const not = `[SIG${signal} could not be sent: the terminal shows no process to signal]`;
         return { value: { sent }, text: sent ? done : not };
@@ -211,6 +210,10 @@ export function terminalTools(
       },
     }),
   ];
+}
+
+function isSignal(name: string): boolean {
+  return SIGNALS.some((known) => known === name);
 }
 
 const terminalId = described(text, "The id of the terminal.");
