@@ -5,7 +5,7 @@
 
 import { pause } from "./deferred.ts";
 import { FAR_UNSET, FAR_VARIABLES } from "./environment.ts";
-import { asksForPassword } from "./lookout.ts";
+import { isForPassword } from "./lookout.ts";
 import type { Pty, PtyExit, PtyState, SignalName, TerminalModes, TerminalReader } from "./pty.ts";
 import { escapeForAnsiC } from "./quoting.ts";
 
@@ -47,7 +47,7 @@ export async function typeBecome(
   while (!givenUp()) {
     const reader = await pty.reader();
     const modes = await pty.modes();
-    if (reader !== null && (!SHELL.test(reader.program) || (await asksForPassword(pty)))) {
+    if (reader !== null && (!SHELL.test(reader.program) || isForPassword(modes))) {
       return (
         `${reader.program} asks something, and nobody is there to answer: let it start without questions ` +
         "(ssh: with a key or an agent, and a known host)"

@@ -189,7 +189,8 @@ export class LiveBash {
   }
 
   /** Signals the foreground group of the command in flight. */
-  signal(run: Run, name: SignalName): Promise<boolean> {
+  async signal(run: Run, name: SignalName): Promise<boolean> {
+    if (!(await run.begun)) return false;
     this.#lookout.watch(run);
     return this.#pty.signal(name);
   }

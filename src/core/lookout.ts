@@ -1,7 +1,7 @@
 /** Looks after a command in flight from time to time: at what its output does not tell. */
 
 import { PROMPT_READ_BYTES } from "./bash.ts";
-import type { Pty, TerminalReader } from "./pty.ts";
+import type { Pty, TerminalModes, TerminalReader } from "./pty.ts";
 import type { InputWait } from "./result.ts";
 import type { Run } from "./run.ts";
 
@@ -99,13 +99,12 @@ export class Lookout {
   }
 
   async #tell({ program }: TerminalReader): Promise<void> {
-    this.#onWaiting?.({ program, password: await asksForPassword(this.#host.pty) });
+    this.#onWaiting?.({ program, password: isForPassword(await this.#host.pty.modes()) });
   }
 }
 
-/** Whether the terminal is set as for a password: lines are read, and not shown. */
-export async function asksForPassword(pty: Pty): Promise<boolean> {
-  const modes = await pty.modes();
+/** Whether a terminal is set as for a password: lines are read, and not shown. */
+export function isForPassword(modes: TerminalModes | null): boolean {
   return modes !== null && !modes.echo && modes.lines;
 }
 

@@ -4,7 +4,7 @@ import { AppendOnlyReader } from "./append-only.ts";
 import { Clip, tailWithNote } from "./clip.ts";
 import { pause } from "./deferred.ts";
 import { aborted } from "./errors.ts";
-import { asksForPassword } from "./lookout.ts";
+import { isForPassword } from "./lookout.ts";
 import type { ResolvedSendOptions } from "./options.ts";
 import type { Pty, TerminalReader } from "./pty.ts";
 import type { InputWait } from "./result.ts";
@@ -111,17 +111,17 @@ async function waitAfterInput(
   return ["timeout", null];
 }
 
-/** Who waits; null for a shell at its own prompt. */
+/** Who waits; null for a shell at its own prompt. There it reads keys, and lines when a command of it (`read`) does. */
 async function waitOf(
-  target: SendTarget,
+  { pty, leaderIsShell }: SendTarget,
   { pid, program }: TerminalReader,
 ): Promise<InputWait | null> {
-  const password = await asksForPassword(target.pty);
-  if (target.leaderIsShell && !password) {
-    const state = await target.pty.inspect();
+  const modes = await pty.modes();
+  if (leaderIsShell && modes?.lines === false) {
+    const state = await pty.inspect();
     if (state?.foreground && state.foregroundGroup === pid) return null;
   }
-  return { program, password };
+  return { program, password: isForPassword(modes) };
 }
 
 /** What appears on a terminal from now on. */
