@@ -14,7 +14,13 @@ const clean = {
 };
 
 export default {
-  input: ["src/node.ts", "src/node-tools.ts", "src/cli.ts", "src/core/index.ts"],
+  input: [
+    "src/node.ts",
+    "src/node-tools.ts",
+    "src/integrations/mcp.ts",
+    "src/cli.ts",
+    "src/core/index.ts",
+  ],
   external,
   output: {
     dir: "dist",

@@ -88,6 +88,7 @@ test.each([
   [["run", "exit 3", "echo never"], 3, ""],
   [["run", "kill -9 $$", "echo never"], 137, ""],
   [["run", "--timeout", "200", "echo so far; sleep 30", "echo never"], 124, "so far\n"],
+  [["run", "read -p 'name? ' name", "echo never"], 123, "name? "],
   [["run", "--cwd", "/nowhere", "echo never"], 125, ""],
   [["run", ""], 125, ""],
   [["run", "--timeout", "soon", "true"], 2, ""],
@@ -103,6 +104,24 @@ test.each([
 test("--keep-going runs the next command in a fresh shell", async () => {
   const { status, out } = await evershell("run", "--keep-going", "A=1; exit 3", "echo fresh $A");
   expect({ status, out }).toEqual({ status: 0, out: "fresh\n" });
+});
+
+test.each([
+  ["read -p 'name? ' name", 0],
+  ["A=1; trap '' INT; sh -c 'read name'; false", 0],
+  ["trap '' INT; read name", 3],
+  ["A=1; (read name)", 123],
+])("--keep-going ends what waits for input (%j)", async (waits, last) => {
+  const commands = last === 123 ? [waits] : [waits, `echo next $A; (exit ${last})`];
+  const { status, out, err } = await evershell("run", "--json", "--keep-going", ...commands);
+  const results = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(results[0]).toMatchObject({ end: { kind: "waiting" } });
+  expect(results).toHaveLength(commands.length);
+  if (last !== 123) expect(results[1]).toMatchObject({ end: { kind: "finished", exitCode: last } });
+  expect({ status, err }).toEqual({ status: last, err: "" });
 });
 
 test("--cwd is where the shell starts", async () => {
@@ -155,13 +174,15 @@ test("requests are answered in order, with their id, and a bad one ends nothing"
 
 test("a request can leave a command running, answer it, and wait for it", async () => {
   const answers = await requests(
-    { command: "read -p 'name? ' name; echo hello $name", waitMs: 300 },
+    { command: "echo so far; sleep 0.5; read -p 'name? ' name; echo hello $name", waitMs: 100 },
+    { wait: true },
     { command: "echo refused" },
     { id: "answer", input: "Ada\n" },
     { wait: true },
   );
   expect(answers).toMatchObject([
-    { output: "name? ", end: { kind: "running" } },
+    { output: "so far", end: { kind: "running" } },
+    { output: "name? ", end: { kind: "waiting", program: "bash", password: false } },
     { error: { code: "BUSY" } },
     { id: "answer", output: "Ada\nhello Ada", end: { kind: "finished", exitCode: 0 } },
     { error: { code: "NOT_RUNNING" } },

@@ -10,7 +10,7 @@ const mayImport: Record<string, string[]> = {
   remote: ["remote", "core"],
   tools: ["tools", "core"],
   integrations: ["integrations", "tools", "core"],
-  cli: ["cli", "tools", "core"],
+  cli: ["cli", "tools", "integrations", "core"],
 };
 const corePackages = /^(valibot|@xterm\/headless(\/.+)?)$/;
 

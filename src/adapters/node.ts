@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
 import { constants as osConstants } from "node:os";
-import { pause } from "../core/deferred.ts";
+import { within } from "../core/deferred.ts";
 import { EvershellError } from "../core/errors.ts";
 import type {
   Pty,
@@ -157,7 +157,7 @@ class NodePty implements Pty {
     }
     // Closes the master at once; the exit event follows without its usual delay.
     this.#pty.destroy();
-    await Promise.race([this.exited, pause(LAST_WAIT_MS)]);
+    await within(this.exited, LAST_WAIT_MS);
   }
 }
 

@@ -18,6 +18,19 @@ export function defer<T>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
+/** As the promise, or undefined if it has not settled by then. No timer is left behind, which would keep a host alive. */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([promise, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Resolves after some milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

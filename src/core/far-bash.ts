@@ -3,7 +3,7 @@
  * Whatever shell that leads to is told to become our bash, by one line that is typed once somebody reads it.
  */
 
-import { pause } from "./deferred.ts";
+import { pause, within } from "./deferred.ts";
 import { FAR_UNSET, FAR_VARIABLES } from "./environment.ts";
 import { isForPassword } from "./lookout.ts";
 import type { Pty, PtyExit, PtyState, SignalName, TerminalModes, TerminalReader } from "./pty.ts";
@@ -56,7 +56,7 @@ export async function typeBecome(
     // A program that hands its terminal on to another machine reads keys, not lines.
     if (reader !== null || modes?.lines === false) {
       await pty.write(new TextEncoder().encode(become));
-      if (await Promise.race([done, pause(AGAIN_MS)])) return null;
+      if (await within(done, AGAIN_MS)) return null;
     }
     await pause(LOOK_MS);
   }

@@ -1,7 +1,7 @@
 /** How the bash of a shell is started: on this machine, or through a program that leads elsewhere. */
 
 import { startCommand, startThrough } from "./bash.ts";
-import { pause } from "./deferred.ts";
+import { within } from "./deferred.ts";
 import { type Environment, hostEnvironment, shellEnvironment } from "./environment.ts";
 import { EvershellError } from "./errors.ts";
 import { farPrelude } from "./far-bash.ts";
@@ -65,7 +65,7 @@ export class Launcher {
       now: () => performance.now(),
     });
     live.start(run);
-    const end = await Promise.race([run.ended, pause(startTimeoutMs)]);
+    const end = await within(run.ended, startTimeoutMs);
     if (end?.kind === "finished" && end.exitCode === 0) return;
     const { output } = await run.result(end ?? { kind: "running" }, null);
     await live.close();

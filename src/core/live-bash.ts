@@ -1,7 +1,7 @@
 /** One bash on one PTY: it is started and made ours, takes commands, and tells what becomes of them. */
 
 import { commandLines, promptMark, setUp } from "./bash.ts";
-import { defer, pause } from "./deferred.ts";
+import { defer, within } from "./deferred.ts";
 import { LateEcho } from "./echo.ts";
 import { type Environment, taggedEnvironment } from "./environment.ts";
 import { type ErrorCode, EvershellError } from "./errors.ts";
@@ -304,7 +304,12 @@ export class LiveBash {
     this.#ready = defer();
     this.#typist.forget();
     this.#typist.startOver();
-    return Promise.race([this.#ready.promise.then(() => true), pause(ms).then(() => false)]);
+    return (
+      (await within(
+        this.#ready.promise.then(() => true),
+        ms,
+      )) ?? false
+    );
   }
 
   /** Sees to it that the shell has the terminal, and that lines reach it whole. */
@@ -468,7 +473,7 @@ export class LiveBash {
   async #regain(run: Run): Promise<void> {
     this.#ready = defer();
     this.#typist.typeSetUp();
-    await Promise.race([this.#ready.promise, pause(this.#options.startTimeoutMs)]);
+    await within(this.#ready.promise, this.#options.startTimeoutMs);
     if (this.#run !== run) return;
     this.#endRun({ kind: "interrupted", exitCode: INTERRUPTED_STATUS }, this.#promptLines);
   }

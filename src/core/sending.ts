@@ -2,7 +2,7 @@
 
 import { AppendOnlyReader } from "./append-only.ts";
 import { Clip, tailWithNote } from "./clip.ts";
-import { pause } from "./deferred.ts";
+import { within } from "./deferred.ts";
 import { aborted } from "./errors.ts";
 import { isForPassword } from "./lookout.ts";
 import type { ResolvedSendOptions } from "./options.ts";
@@ -84,16 +84,16 @@ async function waitAfterInput(
   const over = target.over.then((wait) => ({ wait }));
   // What is typed into something that ends meanwhile fails, which its end tells better.
   const typed = target.write().catch(async (error: unknown) => {
-    await Promise.race([over, pause(END_MS)]);
+    await within(over, END_MS);
     throw error;
   });
   const left = (): number => Math.max(0, deadline - performance.now());
-  const first = await Promise.race([over, typed, pause(left())]);
+  const first = await within(Promise.race([over, typed]), left());
   if (first) return [first.wait, null];
   let received = target.received();
   let changedAt = performance.now();
   for (let before: TerminalReader | null = null; left() > 0; ) {
-    const ended = await Promise.race([over, pause(Math.min(LOOK_MS, left()))]);
+    const ended = await within(over, Math.min(LOOK_MS, left()));
     if (ended) return [ended.wait, null];
     if (signal?.aborted) throw aborted(signal);
     const reader = target.received() === received ? await target.pty.reader() : null;

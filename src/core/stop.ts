@@ -1,6 +1,6 @@
 /** Stopping a command, and proving that the shell is back at its prompt. */
 
-import { pause } from "./deferred.ts";
+import { pause, within } from "./deferred.ts";
 import type { Pty, PtyState } from "./pty.ts";
 import type { Run } from "./run.ts";
 
@@ -30,12 +30,12 @@ export interface StopHost {
  * program and its start it reaches a copy of the shell, which ignores it.
  */
 export async function interrupt({ pty }: StopHost, run: Run): Promise<void> {
-  if ((await pty.inspect())?.foreground) await Promise.race([run.settled, pause(FORK_MS)]);
+  if ((await pty.inspect())?.foreground) await within(run.settled, FORK_MS);
   const before = run.over ? null : await pty.inspect();
   if (run.over) return;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     await sendInterrupt(pty);
-    await Promise.race([run.settled, pause(LOOK_MS)]);
+    await within(run.settled, LOOK_MS);
     if (run.over || !hasMissedIt(before, await pty.inspect())) return;
   }
 }
@@ -78,7 +78,7 @@ async function backAtPrompt(host: StopHost, run: Run, ms: number): Promise<boole
   const deadline = performance.now() + ms;
   let before = await host.pty.inspect();
   for (let looks = 0; !run.over && looks < READING_LOOKS && performance.now() < deadline; ) {
-    await Promise.race([run.settled, pause(LOOK_MS)]);
+    await within(run.settled, LOOK_MS);
     const state = await host.pty.inspect();
     if (!run.over && hasMissedIt(before, state)) await sendInterrupt(host.pty);
     looks = state?.readSize ? looks + 1 : 0;

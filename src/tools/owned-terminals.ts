@@ -30,14 +30,16 @@ export class OwnedTerminals {
   #openShell: Shell | null = null;
   /** Settles when every shell that was reset is gone. */
   #gone: Promise<unknown> = Promise.resolve();
-  /** How many have been opened, and how many are being opened now. */
+  /** How many have been opened. */
   #count = 0;
-  #opening = 0;
-  #closed = false;
+  /** Those that are being opened. */
+  readonly #opening = new Set<Promise<OwnedTerminal>>();
+  #closing: Promise<void> | null = null;
 
   /** @throws {EvershellError} `CLOSED` once the owner was disposed of */
   refuseIfClosed(): void {
-    if (this.#closed) throw new EvershellError("CLOSED", "the owner of this call was disposed of");
+    if (this.#closing === null) return;
+    throw new EvershellError("CLOSED", "the owner of this call was disposed of");
   }
 
   /** The shell, if there is one. */
@@ -77,15 +79,13 @@ export class OwnedTerminals {
    */
   async add(type: string, name: string, open: () => Promise<Terminal>): Promise<OwnedTerminal> {
     this.refuseIfClosed();
-    if (this.#terminals.size + this.#opening >= MAX_TERMINALS) await this.#makeRoom();
-    this.#opening++;
+    if (this.#terminals.size + this.#opening.size >= MAX_TERMINALS) await this.#makeRoom();
+    const opening = this.#openTerminal(type, name, open);
+    this.#opening.add(opening);
     try {
-      const terminal = await open();
-      if (this.#closed) await terminal.close();
-      this.refuseIfClosed();
-      return this.#keep({ id: `terminal-${++this.#count}`, type, name, terminal, ended: null });
+      return await opening;
     } finally {
-      this.#opening--;
+      this.#opening.delete(opening);
     }
   }
 
@@ -106,15 +106,28 @@ export class OwnedTerminals {
   }
 
   /** Ends everything, for good. */
-  async close(): Promise<void> {
-    this.#closed = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     const all = this.terminals;
     this.#terminals.clear();
     await Promise.all([this.resetShell(), ...all.map(({ terminal }) => terminal.close())]);
-    await this.#gone;
+    await Promise.allSettled([this.#gone, ...this.#opening]);
   }
 
-  #keep(owned: OwnedTerminal): OwnedTerminal {
+  async #openTerminal(
+    type: string,
+    name: string,
+    open: () => Promise<Terminal>,
+  ): Promise<OwnedTerminal> {
+    const terminal = await open();
+    if (this.#closing !== null) await terminal.close();
+    this.refuseIfClosed();
+    const id = `terminal-${++this.#count}`;
+    const owned: OwnedTerminal = { id, type, name, terminal, ended: null };
     this.#terminals.set(owned.id, owned);
     void owned.terminal.exited.then(({ exitCode, signal }) => {
       owned.ended = signal ?? `exit code ${exitCode}`;
