@@ -20,6 +20,11 @@ export const testPrograms = [
   { command: "ps", debianPackage: "procps" },
   { command: "python3", debianPackage: "python3" },
   { command: "script", debianPackage: "bsdutils" },
+  { command: "setpriv", debianPackage: "util-linux" },
+  { command: "ssh", debianPackage: "openssh-client" },
+  { command: "ssh-keygen", debianPackage: "openssh-client" },
+  { command: "sshd", debianPackage: "openssh-server" },
+  { command: "su", debianPackage: "util-linux" },
   { command: "tmux", debianPackage: "tmux" },
   { command: "top", debianPackage: "procps" },
   { command: "vim", debianPackage: "vim" },
@@ -63,7 +68,8 @@ export function installPrograms(programs) {
 }
 
 function findMissing(programs) {
-  const folders = (process.env.PATH ?? "").split(delimiter);
+  // Servers stand in a folder that not every PATH names.
+  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
   return programs.filter(({ command }) => !folders.some((dir) => existsSync(join(dir, command))));
 }
 
