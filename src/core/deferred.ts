@@ -31,6 +31,15 @@ export async function within<T>(promise: Promise<T>, ms: number): Promise<T | un
   }
 }
 
+/**
+ * Lets the host read what there is to read: on a busy one, a timer comes before the output that it should come after.
+ * Between two timers in a row, every event loop looks at its descriptors.
+ */
+export async function untilRead(): Promise<void> {
+  await pause(0);
+  await pause(0);
+}
+
 /** Resolves after some milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,7 +1,7 @@
 /** A command that has a shell, and waiting for it. */
 
+import { orAborted } from "./abort.ts";
 import { defer } from "./deferred.ts";
-import { aborted } from "./errors.ts";
 import type { LiveBash } from "./live-bash.ts";
 import type { ResolvedWaitOptions } from "./options.ts";
 import type { InputWait, RunEnd } from "./result.ts";
@@ -33,19 +33,5 @@ export async function endOrPause(
   } finally {
     clearTimeout(timer);
     unfollow();
-  }
-}
-
-/** @throws {EvershellError} `ABORTED` if the signal is aborted first */
-export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | null): Promise<T> {
-  if (signal === null) return promise;
-  const abort = defer<never>();
-  const onAbort = (): void => abort.reject(aborted(signal));
-  signal.addEventListener("abort", onAbort);
-  if (signal.aborted) onAbort();
-  try {
-    return await Promise.race([abort.promise, promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
   }
 }

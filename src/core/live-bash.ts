@@ -75,8 +75,8 @@ export class LiveBash {
   /** The last command that started: its page is what the screen shows. */
   #page: Run | null = null;
   #lateEcho: LateEcho | null = null;
-  /** Hears the output of the command in flight besides. */
-  #tap: ((bytes: Uint8Array) => void) | null = null;
+  /** They hear the output of the command in flight besides. */
+  readonly #taps = new Set<(bytes: Uint8Array) => void>();
   /** Whether a prompt mark was due after the last command, and whether one never came. */
   #promptDue = false;
   #promptMissed = false;
@@ -159,10 +159,8 @@ export class LiveBash {
       received: () => this.#received,
       over: run.settled.then(() => (this.#closing ? "session_exit" : "stdin_read")),
       tap: (listener) => {
-        this.#tap = listener;
-        return () => {
-          this.#tap = null;
-        };
+        this.#taps.add(listener);
+        return () => this.#taps.delete(listener);
       },
       write: () => this.write(run, bytes),
       fromHere: () => run.fromHere(),
@@ -342,7 +340,7 @@ export class LiveBash {
   #output(bytes: Uint8Array): void {
     if (this.#phase.at === "running" && this.#run !== null) {
       const output = this.#lateEcho?.remove(bytes) ?? bytes;
-      this.#tap?.(output);
+      for (const tap of this.#taps) tap(output);
       const held = this.#run.push(output);
       if (held)
         this.#held = this.#held ? Promise.all([this.#held, held]).then(() => undefined) : held;
@@ -418,7 +416,7 @@ export class LiveBash {
   #ended(mark: Extract<Mark, { kind: "end" }>): void {
     this.#cwd = mark.cwd ?? this.#cwd;
     this.#promptDue = true;
-    this.#late.afterEnd(mark.bare, false);
+    if (this.#phase.at !== "settingUp") this.#late.afterEnd(mark.bare, false);
     this.#endRun({ kind: "finished", exitCode: mark.status });
   }
 

@@ -1,6 +1,7 @@
 /** Looks after a command in flight from time to time: at what its output does not tell. */
 
 import { PROMPT_READ_BYTES } from "./bash.ts";
+import { untilRead } from "./deferred.ts";
 import type { Pty, TerminalModes, TerminalReader } from "./pty.ts";
 import type { InputWait } from "./result.ts";
 import type { Run } from "./run.ts";
@@ -78,7 +79,12 @@ export class Lookout {
       return;
     }
     const sight = await this.#see();
-    if (this.#run !== run || this.#received !== this.#host.received()) return;
+    if (sight !== null) await untilRead();
+    if (this.#run !== run) return;
+    if (received !== this.#host.received()) {
+      this.#lookIn(FIRST_LOOK_MS, null);
+      return;
+    }
     if (sight !== null && !isSame(sight, before)) this.#lookIn(PROOF_MS, sight);
     else if (sight === "prompt") this.#host.onPrompt(run);
     else {

@@ -1,8 +1,9 @@
 /** A shell: commands in order, what ends them, and a fresh bash when one is gone. */
 
+import { orAborted } from "./abort.ts";
 import { checkCommand, checkSignal, type Input, inputText } from "./arguments.ts";
 import { aborted, EvershellError } from "./errors.ts";
-import { endOrPause, type Flight, orAborted } from "./flight.ts";
+import { endOrPause, type Flight } from "./flight.ts";
 import { EMPTY_SCROLLBACK, type Scrollback } from "./history.ts";
 import { Launcher, type Size } from "./launcher.ts";
 import type { LiveBash } from "./live-bash.ts";

@@ -4,7 +4,7 @@ import type { Mark } from "./marks.ts";
 
 /** Where the shell is. */
 export type Phase =
-  /** bash is starting, or being made ours again because it has not taken the command `id`. */
+  /** bash is starting, or being made ours again: it has not taken the command `id`, or seems to have lost it. */
   | { readonly at: "settingUp"; readonly id: string | null }
   /** At its prompt, or about to print it (`promptDue`). */
   | { readonly at: "idle"; readonly promptDue: boolean }
@@ -40,7 +40,7 @@ export type Fact =
 export function step(phase: Phase, event: PhaseEvent, pid: number | null): [Phase, Fact] {
   switch (event.kind) {
     case "setUp":
-      return [{ at: "settingUp", id: phase.at === "typed" ? phase.id : null }, null];
+      return [{ at: "settingUp", id: phase.at === "idle" ? null : phase.id }, null];
     case "ready":
       return phase.at === "settingUp" ? [{ at: "idle", promptDue: true }, "ready"] : [phase, null];
     case "type":
@@ -55,14 +55,19 @@ export function step(phase: Phase, event: PhaseEvent, pid: number | null): [Phas
         ? [{ at: "running", id: event.id }, "started"]
         : [phase, null];
     case "end":
-      return (phase.at === "running" || phase.at === "begun") && phase.id === event.id
-        ? [{ at: "idle", promptDue: true }, "ended"]
-        : [phase, null];
+      return ended(phase, event.id);
     case "promptStart":
       return [phase, event.pid === pid ? "prompting" : null];
     case "prompt":
       return event.pid === pid ? prompted(phase) : [phase, null];
   }
+}
+
+function ended(phase: Phase, id: string): [Phase, Fact] {
+  if (phase.at === "idle" || phase.at === "typed" || phase.id !== id) return [phase, null];
+  // The end that was on its way when the shell seemed to have lost the command.
+  if (phase.at === "settingUp") return [phase, "ended"];
+  return [{ at: "idle", promptDue: true }, "ended"];
 }
 
 /** Whether the shell may be taking the command; a slow one may take the first copy of it after all. */

@@ -1,9 +1,9 @@
 /** Typing into a terminal, and waiting for what comes of it. */
 
+import { orAborted } from "./abort.ts";
 import { AppendOnlyReader } from "./append-only.ts";
 import { Clip, tailWithNote } from "./clip.ts";
-import { within } from "./deferred.ts";
-import { aborted } from "./errors.ts";
+import { untilRead, within } from "./deferred.ts";
 import { isForPassword } from "./lookout.ts";
 import type { ResolvedSendOptions } from "./options.ts";
 import type { Pty, TerminalReader } from "./pty.ts";
@@ -88,15 +88,15 @@ async function waitAfterInput(
     throw error;
   });
   const left = (): number => Math.max(0, deadline - performance.now());
-  const first = await within(Promise.race([over, typed]), left());
+  const first = await orAborted(within(Promise.race([over, typed]), left()), signal);
   if (first) return [first.wait, null];
   let received = target.received();
   let changedAt = performance.now();
   for (let before: TerminalReader | null = null; left() > 0; ) {
-    const ended = await within(over, Math.min(LOOK_MS, left()));
+    const ended = await orAborted(within(over, Math.min(LOOK_MS, left())), signal);
     if (ended) return [ended.wait, null];
-    if (signal?.aborted) throw aborted(signal);
     const reader = target.received() === received ? await target.pty.reader() : null;
+    if (reader !== null) await untilRead();
     if (target.received() !== received) {
       received = target.received();
       changedAt = performance.now();

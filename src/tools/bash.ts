@@ -1,8 +1,8 @@
 /** The persistent `bash` tool: one shell per owner, and what becomes of a command there. */
 
 import * as v from "valibot";
+import { orAborted } from "../core/abort.ts";
 import { checkCommand } from "../core/arguments.ts";
-import { orAborted } from "../core/flight.ts";
 import {
   EvershellError,
   type InFlight,
@@ -67,6 +67,8 @@ export class BashTool implements Tool<BashValue> {
   readonly #owners: Owners;
   readonly #backends: Backends;
   readonly #config: ResolvedToolsConfig;
+  /** What is left to tell of a command that has ended. */
+  readonly #earlier = new WeakMap<OwnedTerminals, BashRun>();
 
   constructor(owners: Owners, backends: Backends, config: ResolvedToolsConfig) {
     this.#owners = owners;
@@ -89,6 +91,7 @@ export class BashTool implements Tool<BashValue> {
           const done = await this.#call(owned, backend, checked, context);
           if (signal?.aborted) await owned.resetShell();
           if (signal?.aborted) throw cancelled(signal);
+          if (done.earlier !== null) this.#earlier.delete(owned);
           return done;
         }, signal);
       } catch (error) {
@@ -110,7 +113,9 @@ export class BashTool implements Tool<BashValue> {
     const { command, wait, restart: restarted = false } = args;
     if (wait) return { earlier: null, restarted, run: await this.#wait(owned, args, context) };
     if (!restarted) refuseIfBusy(owned.shell?.inFlight ?? null);
-    const earlier = await this.#fetchEarlier(owned.shell);
+    const earlier = this.#earlier.get(owned) ?? (await this.#fetchEarlier(owned.shell));
+    // Until a result has brought it.
+    if (earlier !== null) this.#earlier.set(owned, earlier);
     if (restarted) await owned.resetShell();
     if (command === undefined) return { earlier, restarted, run: null };
     const cwd = backend.isFar ? undefined : context.cwd;
