@@ -23,6 +23,9 @@ const LOOK_MS = 50;
 /** After which the line is typed once more: a start-up file that reads or flushes its input may have eaten it. */
 const AGAIN_MS = 2_000;
 
+/** Plain for fish, which knows its keywords by that; quoted where a start-up file has made them aliases. */
+const EXEC_WORDS = ["exec env", "'exec' 'env'"];
+
 /** Programs that read commands; what any other reads is the answer to a question. */
 const SHELL = /^-?(?:(?:ba|da|z|k|mk|fi|a|c|tc)?sh|busybox)$/;
 
@@ -41,10 +44,8 @@ export async function typeBecome(
   reached: Promise<void>,
   givenUp: () => boolean,
 ): Promise<string | null> {
-  // ^U discards what may stand there already.
-  const become = `\x15 exec env PS1='${promptMark}' ${bash} --noprofile --norc --noediting -i\n`;
   const done = reached.then(() => true);
-  while (!givenUp()) {
+  for (let tries = 0; !givenUp(); ) {
     const reader = await pty.reader();
     const modes = await pty.modes();
     if (reader !== null && (!SHELL.test(reader.program) || isForPassword(modes))) {
@@ -55,6 +56,8 @@ export async function typeBecome(
     }
     // A program that hands its terminal on to another machine reads keys, not lines.
     if (reader !== null || modes?.lines === false) {
+      const exec = EXEC_WORDS[tries++ % EXEC_WORDS.length];
+      const become = ` ${exec} PS1='${promptMark}' ${bash} --noprofile --norc --noediting -i\n`;
       await pty.write(new TextEncoder().encode(become));
       if (await within(done, AGAIN_MS)) return null;
     }

@@ -73,7 +73,7 @@ describe("a mark says nothing", () => {
     ["of an end before the begin", phases.typed, end("a")],
     ["of a begin before it is ready", phases.settingUp, begin],
     ["of another command's begin in a set-up", phases.settingUpAgain, { kind: "begin", id: "b" }],
-    ["of an end in a set-up", phases.settingUpAgain, end("a")],
+    ["of another command's end in a set-up", phases.settingUpAgain, end("b")],
     ["of being ready at the prompt", phases.idle, ready],
     ["of an end at the prompt", phases.idle, end("a")],
     ["of a start while it runs", phases.running, start],
