@@ -263,7 +263,9 @@ function tool<Schema extends v.GenericSchema, Value extends object>(
         const { signal } = context;
         if (signal?.aborted) throw cancelled(signal);
         try {
-          return await act(owned, checkArguments(name, parameters, args), context);
+          const done = await act(owned, checkArguments(name, parameters, args), context);
+          if (signal?.aborted) throw cancelled(signal);
+          return done;
         } catch (error) {
           if (signal?.aborted) throw cancelled(signal);
           throw error;
