@@ -25,6 +25,7 @@ export class OwnedTerminals {
   /** Calls that use the shell are carried out one after another. */
   readonly turns: Turns = new Turns();
   readonly #terminals = new Map<string, OwnedTerminal>();
+  #workspace: { readonly cwd: string | undefined } | null = null;
   #shell: Promise<Shell> | null = null;
   /** The same once it is open. */
   #openShell: Shell | null = null;
@@ -40,6 +41,12 @@ export class OwnedTerminals {
   refuseIfClosed(): void {
     if (this.#closing === null) return;
     throw new EvershellError("CLOSED", "the owner of this call was disposed of");
+  }
+
+  /** The owner's directory when its shell was first used; each later one starts there too. */
+  workspace(cwd: string | undefined): string | undefined {
+    this.#workspace ??= { cwd };
+    return this.#workspace.cwd;
   }
 
   /** The shell, if there is one. */
