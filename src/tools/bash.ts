@@ -118,8 +118,10 @@ export class BashTool implements Tool<BashValue> {
     if (earlier !== null) this.#earlier.set(owned, earlier);
     if (restarted) await owned.resetShell();
     if (command === undefined) return { earlier, restarted, run: null };
-    const cwd = backend.isFar ? undefined : owned.workspace(context.cwd);
-    const opening = owned.useShell(() => backend.openShell(this.#shellOptions(cwd)));
+    const opening = owned.useShell(
+      (cwd) => backend.openShell(this.#shellOptions(cwd)),
+      backend.isFar ? undefined : context.cwd,
+    );
     const shell = await orAborted(opening, context.signal ?? null);
     const result = await listening(context, (options) =>
       shell.run(command, {

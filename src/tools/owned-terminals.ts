@@ -21,10 +21,13 @@ export interface OwnedTerminal {
   ended: string | null;
 }
 
+type OpenShell = (cwd: string | undefined) => Promise<Shell>;
+
 export class OwnedTerminals {
   /** Calls that use the shell are carried out one after another. */
   readonly turns: Turns = new Turns();
   readonly #terminals = new Map<string, OwnedTerminal>();
+  /** Where the first shell started; each later one starts there too. */
   #workspace: { readonly cwd: string | undefined } | null = null;
   #shell: Promise<Shell> | null = null;
   /** The same once it is open. */
@@ -43,12 +46,6 @@ export class OwnedTerminals {
     throw new EvershellError("CLOSED", "the owner of this call was disposed of");
   }
 
-  /** The owner's directory when its shell was first used; each later one starts there too. */
-  workspace(cwd: string | undefined): string | undefined {
-    this.#workspace ??= { cwd };
-    return this.#workspace.cwd;
-  }
-
   /** The shell, if there is one. */
   get shell(): Shell | null {
     return this.#openShell;
@@ -58,10 +55,14 @@ export class OwnedTerminals {
     return [...this.#terminals.values()];
   }
 
-  /** The shell; it is opened at the first use. */
-  async useShell(open: () => Promise<Shell>): Promise<Shell> {
+  /**
+   * The shell; it is opened at the first use.
+   *
+   * @param cwd the owner's directory, which counts when the first one opens
+   */
+  async useShell(open: OpenShell, cwd: string | undefined): Promise<Shell> {
     this.refuseIfClosed();
-    this.#shell ??= this.#open(open);
+    this.#shell ??= this.#open(open, this.#workspace ?? { cwd });
     return this.#shell;
   }
 
@@ -142,10 +143,11 @@ export class OwnedTerminals {
     return owned;
   }
 
-  #open(open: () => Promise<Shell>): Promise<Shell> {
-    const opening = open();
+  #open(open: OpenShell, workspace: { readonly cwd: string | undefined }): Promise<Shell> {
+    const opening = open(workspace.cwd);
     opening.then(
       (shell) => {
+        this.#workspace = workspace;
         if (this.#shell === opening) this.#openShell = shell;
       },
       () => {
