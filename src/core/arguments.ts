@@ -23,13 +23,13 @@ export function checkCommand(command: unknown): asserts command is string {
 
 /** @throws {EvershellError} `BAD_ARGUMENT` for what is neither text nor keys, or an unknown key */
 export function inputText(input: Input, applicationCursorKeys: () => boolean): string {
-  if (typeof input === "string") return input;
+  if (typeof input === "string") return wholeCharacters(input, "input");
   if (!Array.isArray(input?.keys)) {
     throw new EvershellError("BAD_ARGUMENT", 'write: pass a string, or { keys: ["Enter", …] }');
   }
   const application = applicationCursorKeys();
   const keys = input.keys.map((name) => keyBytes(String(name), application));
-  return (input.text ?? "") + keys.join("");
+  return wholeCharacters(input.text ?? "", "input") + keys.join("");
 }
 
 /** @throws {EvershellError} `BAD_ARGUMENT` for a name that is none of them */
@@ -53,6 +53,11 @@ function checkText(text: string, what: string): void {
       `${what} has a NUL character at index ${nul}; a bash string cannot hold one: write it as an escape, for instance printf '\\0'`,
     );
   }
+  wholeCharacters(text, what);
+}
+
+/** @throws {EvershellError} `BAD_ARGUMENT` if the text holds half a surrogate pair */
+function wholeCharacters(text: string, what: string): string {
   const lone = text.search(/\p{Surrogate}/u);
   if (lone !== -1) {
     throw new EvershellError(
@@ -60,4 +65,5 @@ function checkText(text: string, what: string): void {
       `${what} has half of a surrogate pair at index ${lone}; it has no UTF-8 form: send whole characters`,
     );
   }
+  return text;
 }

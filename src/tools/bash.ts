@@ -113,7 +113,8 @@ export class BashTool implements Tool<BashValue> {
     const { command, wait, restart: restarted = false } = args;
     if (wait) return { earlier: null, restarted, run: await this.#wait(owned, args, context) };
     if (!restarted) refuseIfBusy(owned.shell?.inFlight ?? null);
-    const earlier = this.#earlier.get(owned) ?? (await this.#fetchEarlier(owned.shell));
+    const rest = this.#earlier.get(owned) ?? (await this.#fetchEarlier(owned.shell));
+    const earlier = restarted ? withoutSpill(rest) : rest;
     // Until a result has brought it.
     if (earlier !== null) this.#earlier.set(owned, earlier);
     if (restarted) await owned.resetShell();
@@ -187,6 +188,11 @@ async function listening(
   } finally {
     listener = undefined;
   }
+}
+
+/** The complete output goes with the shell. */
+function withoutSpill(run: BashRun | null): BashRun | null {
+  return run?.clip ? { ...run, clip: { ...run.clip, spillPath: null } } : run;
 }
 
 /** @throws {EvershellError} `BAD_ARGUMENT` */

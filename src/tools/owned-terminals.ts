@@ -109,8 +109,13 @@ export class OwnedTerminals {
 
   async remove(id: string): Promise<void> {
     const { terminal } = this.get(id);
-    this.#terminals.delete(id);
+    this.forget(id);
     await terminal.close();
+  }
+
+  /** Takes one that is closed from the list. */
+  forget(id: string): void {
+    this.#terminals.delete(id);
   }
 
   /** Ends everything, for good. */

@@ -52,7 +52,9 @@ export function rowsOf(owned: OwnedTerminals, shellType: string): Row[] {
 }
 
 export function rowText({ terminal_id, type, name, state }: Row): string {
-  return [terminal_id, type, name, state].filter((field) => field !== "").join("  ");
+  const fields = [terminal_id, type, name, state].filter((field) => field !== "");
+  // A name or a command is not to look like another row.
+  return fields.join("  ").replace(/[\x00-\x1f\x7f]/g, " ");
 }
 
 function shellRow({ shell }: OwnedTerminals, type: string): Row[] {

@@ -70,9 +70,11 @@ export function terminalTools(
         );
         try {
           await terminal.send("", { waitMs: START_MS, ...signalOf(context) });
+          owned.refuseIfClosed();
         } catch (error) {
           // Nobody would know of it.
-          await owned.remove(id);
+          await terminal.close();
+          owned.forget(id);
           throw error;
         }
         const output = terminal.scrollback().lines.join("\n").trimEnd();
