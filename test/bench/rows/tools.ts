@@ -4,7 +4,8 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Shell } from "evershell";
 import { createTools } from "evershell/tools";
-import { interleave, medianOfBlock } from "../measure.ts";
+import { spawnToClose } from "../floors.ts";
+import { interleave, medianOfBlock, timed } from "../measure.ts";
 import { amountRow, type Benchmark, type Effort, ratioRow } from "../row.ts";
 import { runWell, withShell } from "../shell.ts";
 
@@ -54,6 +55,56 @@ export const mcp: Benchmark = {
       }
     }),
 };
+
+/** So many agents at once, each with so many commands that take a moment and print something. */
+const OWNERS = 50;
+const COMMANDS = 20;
+const OWNER_ROUNDS: Readonly<Record<Effort, number>> = { quick: 1, full: 5 };
+
+/** Many owners side by side, against as many bare bashes that do the same. */
+export const manyOwners: Benchmark = {
+  name: "owners",
+  async measure(effort) {
+    const { tools, bare } = await interleave(OWNER_ROUNDS[effort], {
+      tools: { measure: () => timed(runOwners) },
+      bare: { measure: () => timed(runBare) },
+    });
+    const what = `${OWNERS} × ${COMMANDS} commands`;
+    return [ratioRow("owners", [what, tools], ["the same in bare bashes", bare], 1.5)];
+  },
+};
+
+async function runOwners(): Promise<void> {
+  const tools = createTools();
+  const own = async (owner: number): Promise<void> => {
+    for (let number = 0; number < COMMANDS; number++) {
+      const { value } = await tools.bash.execute(
+        { command: commandOf(owner, number) },
+        { owner: `owner-${owner}` },
+      );
+      if (!value.run?.output.startsWith(`${owner}-${number}`)) throw new Error("a foreign output");
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: OWNERS }, (_, owner) => own(owner)));
+  } finally {
+    await tools.dispose();
+  }
+}
+
+async function runBare(): Promise<void> {
+  const scripts = Array.from({ length: OWNERS }, (_, owner) =>
+    Array.from({ length: COMMANDS }, (_, number) => commandOf(owner, number)).join("\n"),
+  );
+  await Promise.all(scripts.map((script) => spawnToClose("bash", ["-c", script])));
+}
+
+/** Sleeps 0 to 49 ms and prints up to 100 lines. */
+function commandOf(owner: number, number: number): string {
+  const chance = (owner * 37 + number * 101) % 50;
+  const sleep = `sleep 0.0${String(chance).padStart(2, "0")}`;
+  return `echo ${owner}-${number}; ${sleep}; seq ${2 * chance}`;
+}
 
 async function compare(
   shell: Shell,
