@@ -1,6 +1,6 @@
 /** What has to be on the machine besides Node packages, and how it gets there. */
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** Compiles `node-pty`, which ships ready-made binaries for macOS and Windows only. */
@@ -63,8 +63,23 @@ export function installPrograms(programs) {
   say(`installing ${packagesOf(missing).join(", ")}`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   runStep("apt-get", ["update"], env);
-  runStep("apt-get", ["install", "-y", "--no-install-recommends", ...packagesOf(missing)], env);
+  const packages = packagesOf(missing);
+  withoutStartingServices(() =>
+    runStep("apt-get", ["install", "-y", "--no-install-recommends", ...packages], env),
+  );
   requirePrograms(programs);
+}
+
+/** Debian starts a server (sshd) when it is installed, unless this file says otherwise; the tests start their own. */
+function withoutStartingServices(install) {
+  const policy = "/usr/sbin/policy-rc.d";
+  if (existsSync(policy)) return install();
+  writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  try {
+    install();
+  } finally {
+    rmSync(policy, { force: true });
+  }
 }
 
 function findMissing(programs) {
