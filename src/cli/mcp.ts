@@ -6,6 +6,9 @@ import type { Tools } from "../tools/index.ts";
 import { onEndingSignal } from "./signals.ts";
 import { signalStatus } from "./status.ts";
 
+/** Longest message of a client; a longer one ends the connection. Commands of 8 MB are fine for bash. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
 /** Longest problem that is told: it may quote what the client sent, of any size. */
 const MAX_PROBLEM_CHARS = 200;
 
@@ -20,7 +23,9 @@ export function serveMcp(
   options: McpServerOptions,
   complain: (problem: string) => void,
 ): Promise<number> {
-  const transport = new StdioServerTransport();
+  const transport = new StdioServerTransport(process.stdin, process.stdout, {
+    maxBufferSize: MAX_MESSAGE_BYTES,
+  });
   serveStdio(() => createMcpServer(tools, options), {
     transport,
     onerror: (error) => complain(problemOf(error)),

@@ -156,8 +156,10 @@ export class OwnedTerminals {
         if (this.#shell === opening) this.#openShell = shell;
       },
       () => {
-        // Whoever opened it is told; the next use tries again.
-        if (this.#shell === opening) this.#shell = null;
+        // Whoever opened it is told; the next use tries again, in the owner's directory of then.
+        if (this.#shell !== opening) return;
+        this.#shell = null;
+        this.#workspace = null;
       },
     );
     return opening;
