@@ -70,8 +70,20 @@ export function hostEnvironment(
   return defined({ ...host, TERM: SET.TERM, ...overrides });
 }
 
+/** No program is to colour its output for a terminal that is none, or to wait for somebody to page. */
+const SET_ON_PIPES: Environment = { NO_COLOR: "1", TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat" };
+
+/** The environment of a command on pipes. The parameters are those of `shellEnvironment`. */
+export function pipeEnvironment(
+  host: Readonly<Record<string, string | undefined>>,
+  locale: string,
+  overrides: Readonly<Record<string, string | undefined>>,
+): Environment {
+  return defined({ ...inherited(host), ...SET_ON_PIPES, ...localeOf(host, locale), ...overrides });
+}
+
 /**
- * @param host the host's own environment
+ * @param host the host's own environment, without its secrets
  * @param locale a UTF-8 locale of this system, used where the host sets no locale at all
  * @param overrides win over everything; `undefined` removes a variable
  */
@@ -80,11 +92,16 @@ export function shellEnvironment(
   locale: string,
   overrides: Readonly<Record<string, string | undefined>>,
 ): Environment {
+  return defined({ ...inherited(host), ...SET, ...localeOf(host, locale), ...overrides });
+}
+
+function inherited(
+  host: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
   const kept = Object.entries(host).filter(
     ([name]) => !REMOVED.includes(name) && !OUR_FUNCTION.test(name),
   );
-  const all = { ...Object.fromEntries(kept), ...SET, ...localeOf(host, locale), ...overrides };
-  return defined(all);
+  return Object.fromEntries(kept);
 }
 
 function defined(all: Readonly<Record<string, string | undefined>>): Environment {

@@ -30,5 +30,5 @@ export type { ScreenView } from "./screen.ts";
 export type { SendResult, SendWait } from "./sending.ts";
 export type { InFlight, Shell } from "./shell.ts";
 export type { SpillFile, SpillStore } from "./spill.ts";
+export type { OnOutput } from "./teller.ts";
 export { openTerminalOn, type Terminal } from "./terminal.ts";
-export type { OnOutput } from "./watcher.ts";

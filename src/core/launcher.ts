@@ -9,6 +9,7 @@ import { LiveBash } from "./live-bash.ts";
 import { type ResolvedShellOptions, resolveRunOptions } from "./options.ts";
 import { Run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
+import { scrub } from "./scrub.ts";
 import { SpillShelf } from "./spill.ts";
 
 /** Size of a terminal in cells. */
@@ -29,12 +30,11 @@ export class Launcher {
     this.#runtime = runtime;
     this.#options = options;
     const { backend, cwd, env } = options;
+    const host = scrub(runtime.environment(), options.scrub);
     // Directory and variables of a far shell are set over there.
     this.#cwd = runtime.resolveCwd((backend === null ? cwd : null) ?? runtime.workingDirectory());
     this.#env =
-      backend === null
-        ? shellEnvironment(runtime.environment(), runtime.locale, env)
-        : hostEnvironment(runtime.environment());
+      backend === null ? shellEnvironment(host, runtime.locale, env) : hostEnvironment(host);
   }
 
   /** @throws {EvershellError} `BASH_NOT_FOUND`, `BAD_CWD`; what `LiveBash.open` throws */

@@ -5,7 +5,8 @@ import type { RcFiles } from "./bash.ts";
 import { check } from "./check.ts";
 import type { Keep } from "./clip.ts";
 import { argv, cells, characters, flag, milliseconds, oneOf, text } from "./schemas.ts";
-import type { OnOutput } from "./watcher.ts";
+import type { ScrubOptions } from "./scrub.ts";
+import type { OnOutput } from "./teller.ts";
 
 /** What happens to the shell when a command has to be stopped. */
 export type StopPolicy =
@@ -69,12 +70,29 @@ export interface ShellOptions extends Omit<RunOptions, "signal" | "onOutput" | "
    * (`setsid`) or ignore SIGHUP (`nohup`). Default false: everything that was started from the shell is ended.
    */
   readonly keepDetached?: boolean;
+  /**
+   * Whether secrets of the host's environment are kept from the commands, told by their names (`API_KEY`, `DB_PASSWORD`)
+   * or values (URLs with a password): true (default), false, or names that are let through or kept back besides. What
+   * `env` names is always set.
+   */
+  readonly scrub?: boolean | ScrubOptions;
 }
 
 const envName = v.pipe(v.string(), v.regex(/^[^=\0]+$/, 'must have names without "=" and NUL'));
 const envValue = v.pipe(
   v.string("must be a string or undefined"),
   v.regex(/^[^\0]*$/, "must be without NUL"),
+);
+
+const names = v.array(text, "must be an array of names");
+
+/** Null: nothing is scrubbed. */
+export const scrubSchema: v.GenericSchema<boolean | ScrubOptions, ScrubOptions | null> = v.pipe(
+  v.union(
+    [v.boolean(), v.strictObject({ allow: v.optional(names), deny: v.optional(names) })],
+    'must be true, false or {"allow"?: [names], "deny"?: [names]}',
+  ),
+  v.transform((given) => (given === true ? {} : given === false ? null : given)),
 );
 
 const runEntries = {
@@ -99,6 +117,7 @@ const shellSchema = v.strictObject({
   startTimeoutMs: v.optional(milliseconds, 10_000),
   graceMs: v.optional(milliseconds, 3_000),
   keepDetached: v.optional(flag, false),
+  scrub: v.optional(scrubSchema, true),
 });
 
 const waitEntries = {
@@ -137,6 +156,7 @@ const HOST_OPTIONS = [
   "startTimeoutMs",
   "graceMs",
   "keepDetached",
+  "scrub",
 ] as const;
 
 const hostSchema = v.strictObject(v.pick(shellSchema, HOST_OPTIONS).entries);
@@ -160,6 +180,7 @@ export interface ResolvedShellOptions {
   readonly startTimeoutMs: number;
   readonly graceMs: number;
   readonly keepDetached: boolean;
+  readonly scrub: ScrubOptions | null;
 }
 
 /** Options of one command with every default filled in. */
@@ -251,19 +272,19 @@ export function resolveSendOptions(options: SendOptions = {}): ResolvedSendOptio
 
 /** Options of a terminal. */
 export interface TerminalOptions
-  extends Pick<ShellOptions, "cwd" | "env" | "cols" | "rows" | "keepDetached"> {
+  extends Pick<ShellOptions, "cwd" | "env" | "cols" | "rows" | "keepDetached" | "scrub"> {
   /** The program and its arguments. Default: an interactive bash. */
   readonly argv?: readonly [string, ...string[]] | null;
 }
 
 const terminalSchema = v.strictObject({
   argv: v.optional(v.nullable(argv), null),
-  ...v.pick(shellSchema, ["cwd", "env", "cols", "rows", "keepDetached"]).entries,
+  ...v.pick(shellSchema, ["cwd", "env", "cols", "rows", "keepDetached", "scrub"]).entries,
 });
 
 /** The same with every default filled in. */
 export interface ResolvedTerminalOptions
-  extends Pick<ResolvedShellOptions, "cwd" | "env" | "cols" | "rows" | "keepDetached"> {
+  extends Pick<ResolvedShellOptions, "cwd" | "env" | "cols" | "rows" | "keepDetached" | "scrub"> {
   readonly argv: readonly [string, ...string[]] | null;
 }
 

@@ -9,7 +9,8 @@ import type { ClipInfo, RunEnd, RunResult } from "./result.ts";
 import type { Screen, ScreenView } from "./screen.ts";
 import { Span } from "./span.ts";
 import type { Spill } from "./spill.ts";
-import { type OnOutput, Watcher } from "./watcher.ts";
+import type { OnOutput } from "./teller.ts";
+import { Watcher } from "./watcher.ts";
 
 /** What a run is made of. */
 export interface RunParts {

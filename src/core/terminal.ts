@@ -16,6 +16,7 @@ import type { Pty, PtyExit, SignalName } from "./pty.ts";
 import { randomHex } from "./random.ts";
 import type { Runtime } from "./runtime.ts";
 import { Screen, type ScreenView } from "./screen.ts";
+import { scrub } from "./scrub.ts";
 import { type SendResult, send } from "./sending.ts";
 
 /** An interactive terminal. */
@@ -61,8 +62,9 @@ export async function openTerminalOn(
   runtime: Runtime,
   options: TerminalOptions = {},
 ): Promise<Terminal> {
-  const { argv, cwd, env, cols, rows, keepDetached } = resolveTerminalOptions(options);
-  const host = runtime.environment();
+  const resolved = resolveTerminalOptions(options);
+  const { argv, cwd, env, cols, rows, keepDetached } = resolved;
+  const host = scrub(runtime.environment(), resolved.scrub);
   const environment =
     argv === null ? shellEnvironment(host, runtime.locale, env) : hostEnvironment(host, env);
   const bash = runtime.findBash("bash", environment);
