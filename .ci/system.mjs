@@ -12,6 +12,7 @@ export const toolchain = [
 
 /** The programs that the tests drive. */
 export const testPrograms = [
+  { command: "bwrap", debianPackage: "bubblewrap" },
   { command: "curl", debianPackage: "curl" },
   { command: "git", debianPackage: "git" },
   { command: "less", debianPackage: "less" },

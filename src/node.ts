@@ -2,6 +2,7 @@
 
 import { openPty } from "./adapters/node.ts";
 import { findBash, openSpillStore, resolveCwd } from "./adapters/node-files.ts";
+import { locale, workingDirectory } from "./adapters/node-host.ts";
 import {
   EvershellError,
   openShellOn,
@@ -15,23 +16,11 @@ import {
 
 export * from "./core/index.ts";
 
-function workingDirectory(): string {
-  try {
-    return process.cwd();
-  } catch (cause) {
-    throw new EvershellError(
-      "BAD_CWD",
-      "the working directory of the host is gone: name one that exists with the option cwd",
-      { cause },
-    );
-  }
-}
-
 const runtime: Runtime = {
   openPty,
   environment: () => process.env,
   workingDirectory,
-  locale: process.platform === "darwin" ? "en_US.UTF-8" : "C.UTF-8",
+  locale,
   findBash,
   resolveCwd,
   openSpillStore,

@@ -1,4 +1,4 @@
-/** The processes that were started from a terminal, wherever they are now. */
+/** The processes that were started from a terminal, or from one process, wherever they are now. */
 
 import type { PtyRequest } from "../core/pty.ts";
 import { lookAtProcesses, type ProcessTable } from "./process-table.ts";
@@ -6,10 +6,10 @@ import { ignoresHangup, type ProcessInfo, sessionKey, startOf } from "./processe
 
 /** Where a family begins. */
 export interface FamilyOrigin extends Pick<PtyRequest, "tag" | "keepDetached"> {
-  /** The process that was started on the terminal, and leads the session. */
-  readonly leader: number;
-  /** The terminal, as `/dev/pts/3`. */
-  readonly device: string;
+  /** The process that was started first, and leads the session; null if only the tag tells who belongs. */
+  readonly leader: number | null;
+  /** The terminal, as `/dev/pts/3`; null if there is none. */
+  readonly device: string | null;
 }
 
 /** A shorter text may stand in the environment of anybody, who would be ended; it tells nothing. */
@@ -32,7 +32,11 @@ export class Family {
   /** To be called right after the leader was started: later its id may be another's. */
   constructor(origin: FamilyOrigin) {
     this.#origin = origin;
-    this.#leaderStart = startOf(origin.leader);
+    this.#leaderStart = origin.leader === null ? null : startOf(origin.leader);
+  }
+
+  get leader(): number | null {
+    return this.#origin.leader;
   }
 
   /** Those who run and are to end; with `keepDetached` that leaves out who has made itself independent. */
@@ -83,7 +87,7 @@ export class Family {
 
   #isInSession({ session }: ProcessInfo, table: ProcessTable): boolean {
     const { leader, device } = this.#origin;
-    if (session !== sessionKey(leader, device)) return false;
+    if (leader === null || session !== sessionKey(leader, device)) return false;
     // While anybody is in the session, its id is given to no other process.
     const holder = table.get(leader);
     return holder === undefined || this.#isLeader(holder);

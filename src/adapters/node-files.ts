@@ -20,9 +20,13 @@ export function findBash(name: string, env: Readonly<Record<string, string>>): s
   );
 }
 
-/** See `Runtime.resolveCwd`. */
-export function resolveCwd(path: string): string {
-  const absolute = resolve(path);
+/**
+ * See `Runtime.resolveCwd`.
+ *
+ * @param base what a relative path is relative to; by default the host's working directory
+ */
+export function resolveCwd(path: string, base = "."): string {
+  const absolute = resolve(base, path);
   const why = whyNoFolder(absolute);
   if (why === null) return absolute;
   throw new EvershellError(

@@ -24,8 +24,8 @@ export type SessionKey = number | string;
 
 const isLinux = process.platform === "linux";
 
-/** The session that a process leads on its terminal (`device`, as `/dev/pts/3`). */
-export function sessionKey(leader: number, device: string): SessionKey {
+/** The session that a process leads on its terminal (`device`, as `/dev/pts/3`); null if the system cannot tell. */
+export function sessionKey(leader: number, device: string | null): SessionKey | null {
   return isLinux ? leader : device;
 }
 

@@ -31,6 +31,12 @@ export type ErrorCode =
   | "NO_BACKEND"
   /** The owner has no terminal of that name. */
   | "NO_TERMINAL"
+  /** The owner has no background task of that name. */
+  | "NO_TASK"
+  /** There is no runtime for background tasks, or they are not offered. */
+  | "NO_TASKS"
+  /** The host does not allow this call, or nobody approved it. */
+  | "DENIED"
   /** The caller cancelled. */
   | "ABORTED"
   /** The folder for complete outputs cannot be used. */
