@@ -1,8 +1,16 @@
 /** The tools on Node.js: those of `src/tools` with shells and terminals of this machine. */
 
-import { openShell, openTerminal } from "./node.ts";
-import { createToolsOn, type Tools, type ToolsConfig } from "./tools/index.ts";
+import { machine } from "./node-machine.ts";
+import {
+  createToolsOn,
+  type PersistentTools,
+  type PersistentToolsConfig,
+  type Tools,
+  type ToolsConfig,
+} from "./tools/index.ts";
 
+export { bubblewrap, type SandboxOptions } from "./adapters/bubblewrap.ts";
+export { type Confinement, localExecutor } from "./adapters/local-executor.ts";
 export * from "./tools/index.ts";
 
 /**
@@ -17,6 +25,8 @@ export * from "./tools/index.ts";
  *
  * @throws {EvershellError} `BAD_OPTION`, naming the key, the rule and the value received
  */
+export function createTools(config?: PersistentToolsConfig): PersistentTools;
+export function createTools(config?: ToolsConfig): Tools;
 export function createTools(config: ToolsConfig = {}): Tools {
-  return createToolsOn({ openShell, openTerminal }, config);
+  return createToolsOn(machine, config);
 }

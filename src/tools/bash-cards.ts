@@ -2,11 +2,10 @@
 
 import {
   type Card,
-  failureOf,
   genericCard,
-  numberProperty,
   property,
-  type TerminalCard,
+  resultCard,
+  terminalCard,
   textProperty,
 } from "./cards.ts";
 
@@ -20,23 +19,9 @@ export function presentBashCall(args: unknown): Card {
 
 /** The status is that of the run, kept as data: what a command printed is never taken for it. */
 export function presentBashResult(args: unknown, result: unknown): Card {
-  const failure = failureOf(result);
-  if (failure !== undefined) return genericCard("bash failed", failure);
   const run = property(property(result, "value"), "run");
   const output = textProperty(run, "output");
-  if (output === undefined) {
-    const text = textProperty(result, "text");
-    return text === undefined ? genericCard("bash") : genericCard("bash", text);
-  }
+  if (output === undefined) return resultCard("bash", result);
   const title = textProperty(run, "command") ?? textProperty(args, "command");
-  const end = property(run, "end");
-  const exitCode = numberProperty(end, "exitCode");
-  const signal = textProperty(end, "signal");
-  const card: TerminalCard = { card: "terminal", output };
-  return {
-    ...card,
-    ...(title !== undefined && { title }),
-    ...(exitCode !== undefined && { exitCode }),
-    ...(signal !== undefined && { signal }),
-  };
+  return terminalCard(output, title, property(run, "end"));
 }

@@ -64,13 +64,13 @@ export class BashTool implements Tool<BashValue> {
   readonly readOnly: boolean = false;
   readonly presentCall: typeof presentBashCall = presentBashCall;
   readonly presentResult: typeof presentBashResult = presentBashResult;
-  readonly #owners: Owners;
+  readonly #owners: Owners<OwnedTerminals>;
   readonly #backends: Backends;
   readonly #config: ResolvedToolsConfig;
   /** What is left to tell of a command that has ended. */
   readonly #earlier = new WeakMap<OwnedTerminals, BashRun>();
 
-  constructor(owners: Owners, backends: Backends, config: ResolvedToolsConfig) {
+  constructor(owners: Owners<OwnedTerminals>, backends: Backends, config: ResolvedToolsConfig) {
     this.#owners = owners;
     this.#backends = backends;
     this.#config = config;

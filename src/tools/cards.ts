@@ -39,12 +39,27 @@ export function textProperty(value: unknown, name: string): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-export function numberProperty(value: unknown, name: string): number | undefined {
-  const found = property(value, name);
-  return typeof found === "number" ? found : undefined;
+/** What a command printed, and of how it ended what stands under `exitCode` and `signal`. */
+export function terminalCard(
+  output: string,
+  title: string | undefined,
+  end: unknown,
+): TerminalCard {
+  const exitCode = property(end, "exitCode");
+  const signal = textProperty(end, "signal");
+  return {
+    card: "terminal",
+    ...(title !== undefined && { title }),
+    output,
+    ...(typeof exitCode === "number" && { exitCode }),
+    ...(signal !== undefined && { signal }),
+  };
 }
 
-/** The message of a call that failed; undefined for a result. */
-export function failureOf(result: unknown): string | undefined {
-  return textProperty(property(result, "error"), "message");
+/** A card for the result of a call, of which there is nothing but the text to show; or for its failure. */
+export function resultCard(name: string, result: unknown): GenericCard {
+  const failure = textProperty(property(result, "error"), "message");
+  if (failure !== undefined) return genericCard(`${name} failed`, failure);
+  const text = textProperty(result, "text");
+  return text === undefined ? genericCard(name) : genericCard(name, text);
 }

@@ -4,10 +4,10 @@ import * as v from "valibot";
 import type { Shell, SignalName, Terminal } from "../core/index.ts";
 import { flag, text } from "../core/schemas.ts";
 import type { Backends } from "./backends.ts";
-import { type Card, failureOf, genericCard, textProperty } from "./cards.ts";
 import type { ResolvedToolsConfig } from "./config.ts";
 import { type OwnedTerminals, SHELL_ID } from "./owned-terminals.ts";
 import type { Owners } from "./owners.ts";
+import { type PlainToolParts, plainTool } from "./plain-tool.ts";
 import {
   joined,
   pageText,
@@ -17,15 +17,7 @@ import {
   scrollbackPage,
   waitText,
 } from "./terminal-text.ts";
-import {
-  cancelled,
-  checkArguments,
-  described,
-  jsonSchemaOf,
-  type Tool,
-  type ToolContext,
-  type ToolResult,
-} from "./tool.ts";
+import { described, type Tool, type ToolContext, type ToolResult } from "./tool.ts";
 
 /** Lines of one page, unless the call says so; and at most. */
 const PAGE_LINES = 200;
@@ -38,7 +30,7 @@ const SIGNALS = ["INT", "TERM", "KILL", "TSTP", "HUP"] as const;
 
 /** Makes the tools. */
 export function terminalTools(
-  owners: Owners,
+  owners: Owners<OwnedTerminals>,
   backends: Backends,
   config: ResolvedToolsConfig,
 ): Tool[] {
@@ -57,7 +49,7 @@ export function terminalTools(
       result: v.object({ terminal_id: v.string(), output: v.string() }),
       async act(owned, { type = config.backendType, name = "", cwd }, context) {
         const backend = backends.get(type);
-        const { env, cols, rows, keepDetached } = config.shell;
+        const { env, cols, rows, keepDetached, scrub } = config.shell;
         const directory = cwd ?? (backend.isFar ? undefined : context.cwd);
         const { id, terminal } = await owned.add(type, name, () =>
           backend.openTerminal({
@@ -65,6 +57,7 @@ export function terminalTools(
             ...(cols !== undefined && { cols }),
             ...(rows !== undefined && { rows }),
             ...(keepDetached !== undefined && { keepDetached }),
+            ...(scrub !== undefined && { scrub }),
             ...(directory !== undefined && { cwd: directory }),
           }),
         );
@@ -229,66 +222,26 @@ function count(what: string): v.GenericSchema<number> {
   );
 }
 
-/** What one of the tools is made of. */
-interface ToolParts<Schema extends v.GenericSchema, Value extends object> {
-  readonly name: string;
-  readonly description: string;
-  readonly readOnly?: boolean;
-  readonly parameters: Schema;
-  readonly result: v.GenericSchema;
-  act(
-    owned: OwnedTerminals,
-    args: v.InferOutput<Schema>,
-    context: ToolContext,
-  ): Promise<ToolResult<Value>>;
-}
-
+/** A tool for the terminals of its caller. */
 function tool<Schema extends v.GenericSchema, Value extends object>(
-  owners: Owners,
+  owners: Owners<OwnedTerminals>,
   {
-    name,
-    description,
-    readOnly = false as boolean,
-    parameters,
-    result,
     act,
-  }: ToolParts<Schema, Value>,
+    ...parts
+  }: Omit<PlainToolParts<Schema, Value>, "act" | "titleKey"> & {
+    act(
+      owned: OwnedTerminals,
+      args: v.InferOutput<Schema>,
+      context: ToolContext,
+    ): Promise<ToolResult<Value>>;
+  },
 ): Tool<Value> {
-  return {
-    name,
-    description,
-    readOnly,
-    parameters: jsonSchemaOf(parameters),
-    result: jsonSchemaOf(result),
-    execute: (args, context) =>
-      owners.use(context.owner, name, async (owned) => {
-        const { signal } = context;
-        if (signal?.aborted) throw cancelled(signal);
-        try {
-          const done = await act(owned, checkArguments(name, parameters, args), context);
-          if (signal?.aborted) throw cancelled(signal);
-          return done;
-        } catch (error) {
-          if (signal?.aborted) throw cancelled(signal);
-          throw error;
-        }
-      }),
-    presentCall: (args) => presentCall(name, args),
-    presentResult: (_, given) => presentResult(name, given),
-  };
-}
-
-/** What was typed may be a password: it is not shown. */
-function presentCall(name: string, args: unknown): Card {
-  const id = textProperty(args, "terminal_id");
-  return genericCard(id === undefined ? name : `${name} ${id}`);
-}
-
-function presentResult(name: string, result: unknown): Card {
-  const failure = failureOf(result);
-  if (failure !== undefined) return genericCard(`${name} failed`, failure);
-  const shown = textProperty(result, "text");
-  return shown === undefined ? genericCard(name) : genericCard(name, shown);
+  return plainTool({
+    ...parts,
+    act: (args, context) =>
+      owners.use(context.owner, parts.name, (owned) => act(owned, args, context)),
+    titleKey: "terminal_id",
+  });
 }
 
 /** @throws {EvershellError} `NO_TERMINAL` */

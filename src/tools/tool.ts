@@ -61,6 +61,20 @@ export interface Tool<Value extends object = object> {
   presentResult(args: unknown, result: unknown): Card;
 }
 
+/** All of a tool but its action: of an object of a class, its properties alone would not do. */
+export function toolParts<Value extends object>(tool: Tool<Value>): Omit<Tool<Value>, "execute"> {
+  const { name, description, parameters, result, readOnly } = tool;
+  return {
+    name,
+    description,
+    parameters,
+    result,
+    readOnly,
+    presentCall: (args) => tool.presentCall(args),
+    presentResult: (args, given) => tool.presentResult(args, given),
+  };
+}
+
 export function jsonSchemaOf(schema: v.GenericSchema): ObjectSchema {
   const { $schema: _, ...rest } = toJsonSchema(schema, { errorMode: "ignore" });
   return { ...rest, type: "object" };

@@ -8,8 +8,8 @@ import {
   type Backend,
   createTools,
   type Owner,
+  type PersistentToolsConfig,
   type Tools,
-  type ToolsConfig,
 } from "../../src/node-tools.ts";
 import { folder, Listener, lives, refusal } from "../support.ts";
 import {
@@ -428,7 +428,7 @@ describe("config", () => {
 
   test("keys that are left out, or undefined, have their defaults", async () => {
     const all = { backendType: undefined, timeoutMs: undefined, keep: undefined, shell: undefined };
-    const one = agent(all as unknown as ToolsConfig);
+    const one = agent(all as unknown as PersistentToolsConfig);
     expect(await one.bash("echo hi")).toBe(`hi\n${finished(0)}`);
     expect(await one.bash("seq 1 20000")).toContain("the first 16000 of ");
     const { description } = toolNamed(one.tools, "bash");
@@ -449,7 +449,7 @@ describe("config", () => {
   function failure(config: unknown): EvershellError {
     let made: Tools;
     try {
-      made = createTools(config as ToolsConfig);
+      made = createTools(config as PersistentToolsConfig);
     } catch (error) {
       expect(error).toBeInstanceOf(EvershellError);
       return error as EvershellError;

@@ -3,16 +3,17 @@
 import { onTestFinished } from "vitest";
 import {
   createTools,
+  type PersistentTools,
+  type PersistentToolsConfig,
   type Tool,
   type ToolContext,
   type Tools,
-  type ToolsConfig,
 } from "../../src/node-tools.ts";
 import { folder, until } from "../support.ts";
 
 /** Somebody who calls tools, and reads the texts that they answer. */
 export interface Agent {
-  readonly tools: Tools;
+  readonly tools: PersistentTools;
   readonly context: ToolContext & { readonly cwd: string };
   /** Calls `bash`; a text is the command. */
   bash(args: string | object, more?: Partial<ToolContext>): Promise<string>;
@@ -20,7 +21,7 @@ export interface Agent {
 }
 
 /** Tools that are disposed of after the test. */
-export function makeTools(config: ToolsConfig = {}): Tools {
+export function makeTools(config: PersistentToolsConfig = {}): PersistentTools {
   const tools = createTools(config);
   onTestFinished(() => tools.dispose());
   return tools;
@@ -28,9 +29,9 @@ export function makeTools(config: ToolsConfig = {}): Tools {
 
 /** An agent with tools of its own, or with those of others; it starts in an empty folder. */
 export function agent(
-  config: ToolsConfig = {},
+  config: PersistentToolsConfig = {},
   owner: string | object = "agent",
-  tools: Tools = makeTools(config),
+  tools: PersistentTools = makeTools(config),
 ): Agent {
   const context = { owner, cwd: folder() };
   return {
