@@ -2,16 +2,19 @@
 /** The `evershell` program. */
 
 import { readFileSync } from "node:fs";
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { resolveCwd } from "./adapters/node-files.ts";
 import { runCommands } from "./cli/commands.ts";
 import { backendOf, readConfig, shellOptionsOf, UsageError } from "./cli/config.ts";
+import { execCommand } from "./cli/exec.ts";
 import { jsonReport, type Streams, textReport } from "./cli/report.ts";
 import { answerRequests } from "./cli/requests.ts";
 import { handleSignals } from "./cli/signals.ts";
 import { FAILURE_STATUS, signalStatus, USAGE_STATUS } from "./cli/status.ts";
 import { takeTour } from "./cli/tour.ts";
-import { EvershellError, openShell, openTerminal, type Shell } from "./node.ts";
+import { EvershellError, openShell, type Shell } from "./node.ts";
+import { machine } from "./node-machine.ts";
+import { createToolsOn, executorOptionsOf, type ToolsConfig } from "./tools/index.ts";
 
 interface RunFlags {
   readonly json?: true;
@@ -22,14 +25,18 @@ interface RunFlags {
   readonly keepGoing?: true;
 }
 
-type McpFlags = Pick<RunFlags, "config" | "cwd">;
+interface McpFlags extends Pick<RunFlags, "config" | "cwd"> {
+  readonly tools?: NonNullable<ToolsConfig["tools"]>;
+}
+
+interface ExecFlags extends Pick<RunFlags, "json" | "cwd" | "timeout" | "config"> {
+  readonly sandbox?: true;
+}
 
 const streams: Streams = {
   out: (text) => write(process.stdout, text),
   err: (text) => write(process.stderr, text),
 };
-
-const local = { openShell, openTerminal };
 
 const program = new Command("evershell")
   .description("A bash that stays: commands of one shell, with exact results.")
@@ -53,10 +60,31 @@ program
   .action(run);
 
 program
+  .command("exec")
+  .description("Run one command in a fresh bash, of which nothing persists.")
+  .argument("<command>", "what bash is to run")
+  .option("--json", "print one JSON object: the outcome, or the error")
+  .option("--cwd <dir>", "directory to run in")
+  .option("--timeout <ms>", "stop the command after so many milliseconds", wholeNumber)
+  .option("--config <file>", "options as JSON; those of the command line win")
+  .option(
+    "--sandbox",
+    "let it write to that directory alone, without a network (Linux, bubblewrap)",
+  )
+  .addHelpText("after", execHelp())
+  .action(exec);
+
+program
   .command("mcp")
   .description("Serve the tools to one MCP client on stdin and stdout, until it closes them.")
   .option("--config <file>", "options of the tools as JSON")
-  .option("--cwd <dir>", "directory that shells and terminals start in")
+  .option("--cwd <dir>", "directory that shells, terminals and commands start in")
+  .addOption(
+    new Option(
+      "--tools <which>",
+      "which bash: one that stays, a fresh one a command, or both",
+    ).choices(["persistent", "one-shot", "both"]),
+  )
   .action(mcp);
 
 program.command("tour").description("See what evershell does, with real commands.").action(tour);
@@ -87,7 +115,7 @@ async function main(): Promise<void> {
 async function run(commands: readonly string[], flags: RunFlags): Promise<void> {
   const report = flags.json ? jsonReport(streams) : textReport(streams);
   const config = readConfig(flags.config);
-  const backend = backendOf(local, config, flags.backend);
+  const backend = backendOf(machine, config, flags.backend);
   const options = {
     ...shellOptionsOf(config),
     ...(flags.cwd !== undefined && { cwd: flags.cwd }),
@@ -110,19 +138,42 @@ async function tour(): Promise<void> {
   await withShell(openShell(), (shell) => takeTour(shell, streams.out));
 }
 
-async function mcp({ config: file, cwd }: McpFlags): Promise<void> {
-  const config = readConfig(file);
-  backendOf(local, config);
+async function exec(command: string, flags: ExecFlags): Promise<void> {
+  const report = flags.json ? jsonReport(streams) : textReport(streams);
+  const { shell, sandbox = false } = readConfig(flags.config);
+  const workspace = flags.cwd === undefined ? {} : { workspace: flags.cwd };
+  try {
+    const executor = machine.openExecutor(
+      executorOptionsOf(shell),
+      flags.sandbox || sandbox === true ? workspace : sandbox === false ? null : sandbox,
+    );
+    process.exitCode = await execCommand(
+      executor,
+      {
+        command,
+        json: flags.json === true,
+        ...(flags.cwd !== undefined && { workdir: flags.cwd }),
+        ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }),
+      },
+      streams,
+    );
+  } catch (error) {
+    if (!(error instanceof EvershellError)) throw error;
+    await report.failure(error);
+    process.exitCode = FAILURE_STATUS;
+  }
+}
+
+async function mcp({ config: file, cwd, tools }: McpFlags): Promise<void> {
+  const config = { ...readConfig(file), ...(tools !== undefined && { tools }) };
+  backendOf(machine, config);
   const folder = cwd === undefined ? {} : { cwd: resolveCwd(cwd) };
   // Only this command pays for loading the SDK.
-  const [{ serveMcp }, { createTools }] = await Promise.all([
-    import("./cli/mcp.ts"),
-    import("./node-tools.ts"),
-  ]);
+  const { serveMcp } = await import("./cli/mcp.ts");
   const options = { version: readVersion(), ...folder };
   // A client that is gone has closed the connection, and all that was started for it is to end first.
   process.stdout.off("error", endQuietly);
-  process.exit(await serveMcp(createTools(config), options, complain));
+  process.exit(await serveMcp(createToolsOn(machine, config), options, complain));
 }
 
 /** Does some work in a shell, under the program's signals, and closes it whatever happens. */
@@ -167,6 +218,11 @@ function endQuietly(): void {
 function readVersion(): string {
   const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   return (JSON.parse(manifest) as { version: string }).version;
+}
+
+function execHelp(): string {
+  return `
+Exit status: that of the command; 128+n if signal n killed it; 124 timed out; 125 evershell failed; 2 wrong usage.`;
 }
 
 function statusHelp(): string {

@@ -48,14 +48,15 @@ export function backendOf(
 }
 
 /** Options of a shell without tools: what the file leaves out has the default of the shell. */
-export function shellOptionsOf({
-  backendType: _type,
-  backends: _backends,
-  description: _description,
-  shell,
-  ...runOptions
-}: ToolsConfig): ShellOptions {
-  return { ...shell, ...runOptions };
+export function shellOptionsOf(config: ToolsConfig): ShellOptions {
+  const { shell, timeoutMs, maxOutputChars, keep, onTimeout } = config;
+  return {
+    ...shell,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(maxOutputChars !== undefined && { maxOutputChars }),
+    ...(keep !== undefined && { keep }),
+    ...(onTimeout !== undefined && { onTimeout }),
+  };
 }
 
 /** @throws {EvershellError} `BAD_OPTION` */

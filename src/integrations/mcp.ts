@@ -32,18 +32,32 @@ interface Hints {
 
 const HINTS: Readonly<Record<string, Hints>> = {
   bash: { title: "Run a command", destructive: true, openWorld: true },
+  bash_once: { title: "Run a command in a fresh bash", destructive: true, openWorld: true },
   terminal_open: { title: "Open a terminal", openWorld: true },
   terminal_send: { title: "Type into a terminal", destructive: true, openWorld: true },
   terminal_read: { title: "Read a terminal" },
   terminal_signal: { title: "Signal what runs in a terminal", destructive: true },
   terminal_close: { title: "Close a terminal", destructive: true },
   terminal_list: { title: "List the terminals" },
+  task_output: { title: "Read a background task" },
+  task_list: { title: "List the background tasks" },
+  task_kill: { title: "End a background task", destructive: true },
 };
 
-const INSTRUCTIONS =
-  "bash runs commands in one shell that stays for the whole connection: use it for everything that ends by itself. " +
-  "Use the terminal_* tools for programs that are talked to: they answer what waits for input in that shell " +
-  '(terminal_id "shell"), and open more terminals.';
+/** What a client may tell the model of the tools as a whole. */
+function instructionsOf({ bash, bashOnce, promptSections }: Tools): string {
+  const persistent =
+    "bash runs commands in one shell that stays for the whole connection: use it for everything that ends by itself. " +
+    "Use the terminal_* tools for programs that are talked to: they answer what waits for input in that shell " +
+    '(terminal_id "shell"), and open more terminals.';
+  const once =
+    "bash_once runs a command in a fresh bash that changes nothing of that shell, and can leave it running as a task.";
+  return [
+    ...(bash === null ? [] : [persistent]),
+    ...(bash === null || bashOnce === null ? [] : [once]),
+    ...promptSections.map(({ text }) => text),
+  ].join(" ");
+}
 
 /**
  * Makes the server of one connection; connect it to a transport. All that its calls have started ends when the
@@ -60,7 +74,7 @@ export function createMcpServer(tools: Tools, { version, cwd }: McpServerOptions
   // The low-level class: the one above it makes schemas of its own, checks arguments by them and words the errors.
   const server = new Server(
     { name: "evershell", version },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {} }, instructions: instructionsOf(tools) },
   );
   const list: ListToolsResult = { tools: tools.all.map(describe) };
   const byName = new Map(tools.all.map((tool) => [tool.name, tool]));
