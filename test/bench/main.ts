@@ -13,7 +13,7 @@ import { commandSize } from "./rows/command-size.ts";
 import { opening, trueBuiltin, trueProgram } from "./rows/commands.ts";
 import { idle, memory } from "./rows/memory.ts";
 import { progress, seq, yes } from "./rows/throughput.ts";
-import { manyOwners, mcp, tool } from "./rows/tools.ts";
+import { manyOwners, mcp, oneShot, tool } from "./rows/tools.ts";
 
 const BENCHMARKS: readonly Benchmark[] = [
   trueBuiltin,
@@ -22,6 +22,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   tool,
   mcp,
   manyOwners,
+  oneShot,
   seq,
   yes,
   progress,

@@ -3,7 +3,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Shell } from "evershell";
-import { createTools } from "evershell/tools";
+import { createTools, localExecutor } from "evershell/tools";
 import { spawnToClose } from "../floors.ts";
 import { interleave, medianOfBlock, timed } from "../measure.ts";
 import { amountRow, type Benchmark, type Effort, ratioRow } from "../row.ts";
@@ -13,6 +13,7 @@ import { runWell, withShell } from "../shell.ts";
 const BLOCK = 50;
 /** Commands before the first block, until the engine has compiled the path of one. */
 const WARM_UP = 2_000;
+const ONE_SHOT_WARM_UP = 100;
 const ROUNDS: Readonly<Record<Effort, number>> = { quick: 10, full: 30 };
 
 /** The tool, against the shell itself. */
@@ -105,6 +106,28 @@ function commandOf(owner: number, number: number): string {
   const sleep = `sleep 0.0${String(chance).padStart(2, "0")}`;
   return `echo ${owner}-${number}; ${sleep}; seq ${2 * chance}`;
 }
+
+/** A command that runs once, against a bare spawn of the same. */
+export const oneShot: Benchmark = {
+  name: "one-shot",
+  async measure(effort) {
+    const executor = localExecutor();
+    const run = (): Promise<unknown> => executor.run(executor.resolve({ command: "true" }));
+    const spawn = (): Promise<void> => spawnToClose("bash", ["-c", "true"]);
+    try {
+      for (let i = 0; i < ONE_SHOT_WARM_UP; i++) await run();
+      const { through, bare } = await interleave(ROUNDS[effort], {
+        through: { measure: () => medianOfBlock(BLOCK, run) },
+        bare: { measure: () => medianOfBlock(BLOCK, spawn) },
+      });
+      return [
+        ratioRow("one-shot", ["one-shot true", through], ["spawn of bash -c true", bare], 1.5),
+      ];
+    } finally {
+      await executor.close();
+    }
+  },
+};
 
 async function compare(
   shell: Shell,
