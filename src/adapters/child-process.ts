@@ -65,13 +65,17 @@ export class Child {
         request.script === null ? "ignore" : "pipe",
       ],
     });
-    await new Promise<void>((resolve, reject) => {
-      process.once("spawn", resolve);
-      process.once("error", (cause) => reject(startFailed(request, cause)));
+    const failed = new Promise<never>((_, reject) => {
+      process.on("error", (cause) => reject(startFailed(request, cause)));
     });
+    // Of a process that has started, no error says anything that its end does not.
+    failed.catch(() => undefined);
+    if (process.pid === undefined) return failed;
+    // From now on it ends with the host.
+    const child = new Child(process, process.pid, tag, request);
     feed(process.stdin, request.stdin);
     feed(process.stdio[3], request.script);
-    return new Child(process, process.pid as number, tag, request);
+    return child;
   }
 
   /** Ends the process and all that it started: TERM, and KILL after the grace. Never rejects. */

@@ -110,7 +110,8 @@ export class Spill {
   async path(): Promise<string | null> {
     this.#flush();
     await this.#writing;
-    return this.#file?.path ?? null;
+    // A write that has failed just now takes the file away.
+    return this.#failed ? null : (this.#file?.path ?? null);
   }
 
   /** Ends the collection; the file stays only if someone was told its path. */

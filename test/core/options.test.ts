@@ -37,6 +37,7 @@ describe("the options of a shell", () => {
       startTimeoutMs: 10_000,
       graceMs: 3_000,
       keepDetached: false,
+      scrub: {},
     });
   });
 
@@ -59,6 +60,7 @@ describe("the options of a shell", () => {
       startTimeoutMs: 1,
       graceMs: 2 ** 31 - 1,
       keepDetached: true,
+      scrub: { allow: ["A_TOKEN"], deny: ["B_*"] },
     } as const;
     expect(resolveShellOptions(given)).toEqual(given);
   });
