@@ -1,7 +1,9 @@
 /** Confinement by bubblewrap: a read-only system, one writable folder, and no network. */
 
 import { execFile } from "node:child_process";
-import { realpathSync } from "node:fs";
+import { readdirSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { EvershellError } from "../core/errors.ts";
 import type { BashOutcome } from "../core/executor.ts";
@@ -33,13 +35,35 @@ const SIGNS: readonly { readonly sign: RegExp; readonly told: (workspace: string
   },
 ];
 
+const KERNEL_SETTINGS = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"];
+
+/** Folders of sockets in the temporary folder: of tmux, ssh agents, and X servers. */
+const SOCKET_FOLDER = /^(?:tmux-|ssh-|\.X11-unix$|\.ICE-unix$)/;
+
+/** Servers of the host stand behind their sockets, in these and in /run: what can be connected to is not confined. */
+function hiddenSockets(): string[] {
+  const folders = readdirSync(tmpdir()).filter((name) => SOCKET_FOLDER.test(name));
+  return folders.flatMap((name) => ["--tmpfs", join(tmpdir(), name)]);
+}
+
+/** Where `/etc/resolv.conf` may lead to. */
+const RESOLVER = "/run/systemd/resolve";
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
 /** @throws {EvershellError} `BAD_CWD` for a workspace that does not exist */
 export function bubblewrap({ workspace = ".", network = false }: SandboxOptions = {}): Confinement {
   // A mount point is no symbolic link.
   const folder = realpathSync(resolveCwd(workspace));
   const isolation = [
-    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", folder, folder],
-    ...["--setenv", "TMPDIR", TEMPORARY],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    // Root could set the kernel through them, whatever namespace it is in.
+    ...KERNEL_SETTINGS.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...["--tmpfs", "/run", ...(network ? ["--ro-bind-try", RESOLVER, RESOLVER] : [])],
+    ...["--remount-ro", "/run"],
+    ...["--bind", folder, folder],
     ...["--unshare-all", ...(network ? ["--share-net"] : [])],
     ...["--cap-drop", "ALL", "--new-session", "--die-with-parent"],
   ];
@@ -50,7 +74,20 @@ export function bubblewrap({ workspace = ".", network = false }: SandboxOptions 
       probe ??= proved(isolation);
       return probe;
     },
-    wrap: (argv, { workdir }) => ["bwrap", ...isolation, "--chdir", workdir, "--", ...argv],
+    wrap: (argv, { workdir, env }) => {
+      const isOurs = env.TMPDIR === undefined || !isWithin(env.TMPDIR, folder);
+      const temporary = isOurs ? ["--setenv", "TMPDIR", TEMPORARY] : [];
+      return [
+        "bwrap",
+        ...isolation,
+        ...hiddenSockets(),
+        ...temporary,
+        "--chdir",
+        workdir,
+        "--",
+        ...argv,
+      ];
+    },
     denials: (outcome) => denials(outcome, folder, network),
   };
 }

@@ -28,7 +28,7 @@ import { findBash, openSpillStore, resolveCwd } from "./node-files.ts";
 import { locale, workingDirectory } from "./node-host.ts";
 
 /** A bash whose stdin is a socket takes itself to be started by a remote shell daemon, and would read `~/.bashrc`. */
-const FRESH = ["--norc", "-c"];
+const FRESH = ["--norc", "-c", "--"];
 
 /** A longer command is no argument of a program any more (Linux: 128 KiB), and travels through a pipe. */
 const MAX_ARGUMENT_BYTES = 100_000;

@@ -24,8 +24,12 @@ export function check<Schema extends v.GenericSchema>(
       code,
       `${caller}: options must be an object; received ${shown(value)}`,
     );
-  const isUnknownKey = issue.type === "strict_object" && issue.expected === "never";
-  const rule = isUnknownKey ? "is no option" : issue.message;
+  const isOfKeys = issue.type === "strict_object" || issue.type === "object";
+  const rule = !isOfKeys
+    ? issue.message
+    : issue.expected === "never"
+      ? "is no option"
+      : "is missing";
   const received = shown(issue.path?.at(-1)?.value);
   throw new EvershellError(code, `${caller}: ${name} ${rule}; received ${received}`);
 }

@@ -33,6 +33,7 @@ export class Collector implements Sink {
   }
 
   async output(): Promise<StreamOutput> {
+    await this.#teller?.tell(this.#teller.rest());
     const { truncated, totalBytes } = this.#tail;
     const spillPath = truncated ? await this.#spill.path() : null;
     await this.#spill.finish(spillPath !== null);

@@ -19,6 +19,11 @@ export class Teller {
     return this.#decoder.decode(bytes, { stream: true });
   }
 
+  /** What is left of a character that was cut off; no more comes. */
+  rest(): string {
+    return this.#decoder.decode();
+  }
+
   /** Where it returns a promise, the receiver is behind. */
   tell(text: string): void | Promise<void> {
     if (text === "") return;

@@ -7,6 +7,8 @@ import { EvershellError } from "../core/index.ts";
 import { flag, milliseconds, text } from "../core/schemas.ts";
 import { presentOnceCall, presentOnceResult } from "./once-cards.ts";
 import { onceText } from "./once-text.ts";
+import type { OwnedCalls } from "./owned-calls.ts";
+import type { Owners } from "./owners.ts";
 import { processOutcome } from "./process-task.ts";
 import type { TaskRuntime } from "./tasks.ts";
 import {
@@ -28,6 +30,8 @@ export type OnceValue =
 export interface OnceToolParts {
   readonly name: string;
   readonly executor: BashExecutor;
+  /** What is being carried out for each owner. */
+  readonly calls: Owners<OwnedCalls>;
   /** Where background tasks go; null if there are none. */
   readonly tasks: TaskRuntime | null;
   /** The persistent `bash` is offered too. */
@@ -133,9 +137,10 @@ export function bashOnceTool(parts: OnceToolParts): Tool<OnceValue> {
       if (isAskedFor(args, "run_in_background") && !enableRunInBackground) {
         throw new EvershellError("NO_TASKS", `${name}: run_in_background is disabled here`);
       }
-      return given.run_in_background
-        ? runInBackground(parts, given, context)
-        : run(parts, given, context);
+      const act = given.run_in_background ? runInBackground : run;
+      return parts.calls.use(context.owner, name, (owned) =>
+        owned.run(context.signal, (signal) => act(parts, given, { ...context, signal })),
+      );
     },
   };
 }
@@ -171,7 +176,7 @@ async function run(
 async function runInBackground(
   { name, executor, tasks }: OnceToolParts,
   args: OnceArguments,
-  { cwd, owner }: ToolContext,
+  { cwd, owner, signal }: ToolContext,
 ): Promise<ToolResult<OnceValue>> {
   if (tasks === null) {
     throw new EvershellError(
@@ -181,6 +186,10 @@ async function runInBackground(
   }
   tasks.refuseIfFull(owner);
   const process = await executor.start(specOf(executor, args, cwd));
+  if (signal?.aborted) {
+    await process.cancel();
+    throw cancelled(signal);
+  }
   const id = await registered(tasks, owner, args, process);
   return { value: { outcome: null, task_id: id }, text: `started background task ${id}` };
 }

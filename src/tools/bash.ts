@@ -19,6 +19,7 @@ import { type BashRun, type BashValue, bashValueSchema } from "./bash-value.ts";
 import type { ResolvedToolsConfig } from "./config.ts";
 import { type OwnedTerminals, SHELL_ID } from "./owned-terminals.ts";
 import type { Owners } from "./owners.ts";
+import type { Policy } from "./policy.ts";
 import {
   cancelled,
   checkArguments,
@@ -67,10 +68,17 @@ export class BashTool implements Tool<BashValue> {
   readonly #owners: Owners<OwnedTerminals>;
   readonly #backends: Backends;
   readonly #config: ResolvedToolsConfig;
+  readonly #policy: Policy;
   /** What is left to tell of a command that has ended. */
   readonly #earlier = new WeakMap<OwnedTerminals, BashRun>();
 
-  constructor(owners: Owners<OwnedTerminals>, backends: Backends, config: ResolvedToolsConfig) {
+  constructor(
+    owners: Owners<OwnedTerminals>,
+    backends: Backends,
+    config: ResolvedToolsConfig,
+    policy: Policy,
+  ) {
+    this.#policy = policy;
     this.#owners = owners;
     this.#backends = backends;
     this.#config = config;
@@ -84,10 +92,13 @@ export class BashTool implements Tool<BashValue> {
   async execute(args: unknown, context: ToolContext): Promise<ToolResult<BashValue>> {
     const { owner, signal = null } = context;
     const value = await this.#owners.use(owner, NAME, async (owned) => {
-      const checked = checkBashArguments(args);
+      const frozen = this.#policy.freeze(NAME, args);
+      const checked = checkBashArguments(frozen);
       const backend = this.#backends.get(this.#config.backendType);
       try {
         return await owned.turns.take(async () => {
+          // In its turn, so that a decision that takes long does not let a later call go first.
+          await this.#policy.decide(NAME, frozen, context);
           const done = await this.#call(owned, backend, checked, context);
           if (signal?.aborted) await owned.resetShell();
           if (signal?.aborted) throw cancelled(signal);

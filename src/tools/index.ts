@@ -13,9 +13,10 @@ import {
   type SandboxConfig,
   type ToolsConfig,
 } from "./config.ts";
+import { OwnedCalls } from "./owned-calls.ts";
 import { OwnedTerminals } from "./owned-terminals.ts";
 import { Owners } from "./owners.ts";
-import { withPolicy } from "./policy.ts";
+import { Policy, withPolicy } from "./policy.ts";
 import { taskTools, withNotices } from "./task-tools.ts";
 import { TaskRuntime } from "./tasks.ts";
 import { terminalTools } from "./terminals.ts";
@@ -100,20 +101,25 @@ export function createToolsOn(machine: Machine, config: ToolsConfig = {}): Tools
   const backends = new Backends(machine, resolved.backends);
   const tasks = resolved.tasks ? new TaskRuntime() : null;
   const executor = which === "persistent" ? null : executorOf(machine, resolved);
-  const policy = { preExecute, ...(approve !== null && { approve }) };
+  const policy = new Policy(preExecute, approve);
+  const calls = new Owners(() => new OwnedCalls());
   const guard = <Value extends object>(tool: Tool<Value>): Tool<Value> =>
     withPolicy(withNotices(tool, tasks), policy);
-  const bash = which === "one-shot" ? null : guard(new BashTool(owners, backends, resolved));
+  // It decides by itself, in the order of the calls.
+  const bash =
+    which === "one-shot"
+      ? null
+      : withNotices(new BashTool(owners, backends, resolved, policy), tasks);
   const { enableRunInBackground } = resolved;
   const besidePersistent = which === "both";
   const name = besidePersistent ? "bash_once" : "bash";
   const bashOnce =
     executor &&
-    guard(bashOnceTool({ name, executor, tasks, enableRunInBackground, besidePersistent }));
+    guard(bashOnceTool({ name, executor, calls, tasks, enableRunInBackground, besidePersistent }));
   const dispose = async (): Promise<void> => {
     // At once: each may take its grace. An executor that was given may serve others too.
     const own = resolved.executor === null ? executor : null;
-    await Promise.all([owners.close(), tasks?.dispose(), own?.close()]);
+    await Promise.all([owners.close(), calls.close(), tasks?.dispose(), own?.close()]);
   };
   return {
     bash,
@@ -128,7 +134,7 @@ export function createToolsOn(machine: Machine, config: ToolsConfig = {}): Tools
     tasks,
     promptSections: bashOnce === null ? [] : [oncePromptSection],
     disposeOwner: async (owner) => {
-      await Promise.all([owners.dispose(owner), tasks?.disposeOwner(owner)]);
+      await Promise.all([owners.dispose(owner), calls.dispose(owner), tasks?.disposeOwner(owner)]);
     },
     dispose,
     [Symbol.asyncDispose]: dispose,

@@ -17,6 +17,8 @@ export interface PlainToolParts<Schema extends v.GenericSchema, Value extends ob
   readonly readOnly?: boolean;
   readonly parameters: Schema;
   readonly result: v.GenericSchema;
+  /** @throws {EvershellError} `NO_OWNER`, `CLOSED`: whoever may not call is told before what was passed is looked at */
+  admit(context: ToolContext): void;
   act(args: v.InferOutput<Schema>, context: ToolContext): Promise<ToolResult<Value>>;
   /** The argument that stands in the title of a card. What is typed may be a password: no other is shown. */
   readonly titleKey: string;
@@ -28,6 +30,7 @@ export function plainTool<Schema extends v.GenericSchema, Value extends object>(
   readOnly = false as boolean,
   parameters,
   result,
+  admit,
   act,
   titleKey,
 }: PlainToolParts<Schema, Value>): Tool<Value> {
@@ -39,6 +42,7 @@ export function plainTool<Schema extends v.GenericSchema, Value extends object>(
     result: jsonSchemaOf(result),
     async execute(args, context) {
       const { signal } = context;
+      admit(context);
       if (signal?.aborted) throw cancelled(signal);
       try {
         const done = await act(checkArguments(name, parameters, args), context);

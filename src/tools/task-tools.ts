@@ -5,7 +5,7 @@ import { milliseconds, text } from "../core/schemas.ts";
 import { plainTool } from "./plain-tool.ts";
 import { renderProcessRead, statusText } from "./process-task.ts";
 import type { TaskInfo, TaskReading, TaskRuntime } from "./tasks.ts";
-import { described, type Tool, type ToolResult, toolParts } from "./tool.ts";
+import { described, type Tool, type ToolContext, type ToolResult, toolParts } from "./tool.ts";
 
 /** How long `wait` waits, unless the call says so. */
 const WAIT_MS = 30_000;
@@ -28,6 +28,7 @@ const readingSchema = v.object({
 
 /** Makes the tools. */
 export function taskTools(tasks: TaskRuntime): Tool[] {
+  const admit = ({ owner }: ToolContext): void => void tasks.list(owner);
   return [
     plainTool({
       name: "task_output",
@@ -44,6 +45,7 @@ export function taskTools(tasks: TaskRuntime): Tool[] {
         ),
       }),
       result: readingSchema,
+      admit,
       titleKey: "task_id",
       async act({ task_id, wait = false, timeout_ms = WAIT_MS }, { owner, signal }) {
         const reading = await tasks.read(owner, task_id, wait ? timeout_ms : 0, signal);
@@ -57,6 +59,7 @@ export function taskTools(tasks: TaskRuntime): Tool[] {
       readOnly: true,
       parameters: v.object({}),
       result: v.object({ tasks: v.array(taskSchema) }),
+      admit,
       titleKey: "task_id",
       async act(_, { owner }) {
         const all = tasks.list(owner);
@@ -76,6 +79,7 @@ export function taskTools(tasks: TaskRuntime): Tool[] {
         reason: v.optional(described(text, "Why, in a few words.")),
       }),
       result: readingSchema,
+      admit,
       titleKey: "task_id",
       async act({ task_id, reason = "task_kill" }, { owner }) {
         return resultOf(await tasks.kill(owner, task_id, reason));

@@ -228,7 +228,7 @@ function tool<Schema extends v.GenericSchema, Value extends object>(
   {
     act,
     ...parts
-  }: Omit<PlainToolParts<Schema, Value>, "act" | "titleKey"> & {
+  }: Omit<PlainToolParts<Schema, Value>, "act" | "admit" | "titleKey"> & {
     act(
       owned: OwnedTerminals,
       args: v.InferOutput<Schema>,
@@ -240,6 +240,7 @@ function tool<Schema extends v.GenericSchema, Value extends object>(
     ...parts,
     act: (args, context) =>
       owners.use(context.owner, parts.name, (owned) => act(owned, args, context)),
+    admit: ({ owner }) => void owners.of(owner, parts.name),
     titleKey: "terminal_id",
   });
 }
