@@ -363,3 +363,17 @@ test("tools take a sandbox from their options", async () => {
   expect(await one.end(text.replace(/.* /, ""))).toMatch(/Read-only file system\nover\n\[status/);
   expect(readdirSync(outside)).toEqual([]);
 });
+
+test("what could set the kernel is read-only, whoever the host is", async () => {
+  const { executor } = confined();
+  const command =
+    "v=$(cat /proc/sys/kernel/panic_on_oops); echo $v >/proc/sys/kernel/panic_on_oops || echo denied";
+  expect((await run(executor, command)).stdout.text).toBe("denied\n");
+});
+
+test("sockets of servers in /run are not there, nor those of tmux", async () => {
+  const { executor } = confined();
+  expect((await run(executor, "ls -A /run; touch /run/x || echo denied")).stdout.text).toBe(
+    "denied\n",
+  );
+});

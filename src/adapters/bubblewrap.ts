@@ -71,7 +71,11 @@ export function bubblewrap({ workspace = ".", network = false }: SandboxOptions 
   return {
     hasKeeper: true,
     prepare() {
-      probe ??= proved(isolation);
+      probe ??= proved(isolation).catch((error: unknown) => {
+        // The next command tries again: it may have been installed meanwhile.
+        probe = null;
+        throw error;
+      });
       return probe;
     },
     wrap: (argv, { workdir, env }) => {

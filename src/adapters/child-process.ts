@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import { pause } from "../core/deferred.ts";
-import { taggedEnvironment } from "../core/environment.ts";
+import { type Environment, taggedEnvironment } from "../core/environment.ts";
 import { EvershellError } from "../core/errors.ts";
 import type { ProcessEnd } from "../core/executor.ts";
 import { randomHex } from "../core/random.ts";
@@ -52,19 +52,8 @@ export class Child {
 
   /** @throws {EvershellError} `START_FAILED` */
   static async start(request: ChildRequest): Promise<Child> {
-    const [program, ...args] = request.argv;
     const { env, tag } = taggedEnvironment(request.env, randomHex(16));
-    const process = spawn(program, args, {
-      cwd: request.cwd,
-      env,
-      detached: true,
-      stdio: [
-        request.stdin === null ? "ignore" : "pipe",
-        "pipe",
-        "pipe",
-        request.script === null ? "ignore" : "pipe",
-      ],
-    });
+    const process = spawned(request, env);
     const failed = new Promise<never>((_, reject) => {
       process.on("error", (cause) => reject(startFailed(request, cause)));
     });
@@ -106,6 +95,19 @@ export class Child {
     const [killer] = Object.entries(constants.signals).find(([, value]) => value === number) ?? [];
     const isKept = this.#hasKeeper && this.#isStopped && killer !== undefined;
     return isKept ? { exitCode: null, signal: killer } : { exitCode, signal };
+  }
+}
+
+/** @throws {EvershellError} `START_FAILED` for what is too large for the system; other failures come as an event */
+function spawned(request: ChildRequest, env: Environment): ChildProcess {
+  const [program, ...args] = request.argv;
+  const pipe = (bytes: Uint8Array | null): "ignore" | "pipe" =>
+    bytes === null ? "ignore" : "pipe";
+  const stdio = [pipe(request.stdin), "pipe", "pipe", pipe(request.script)] as const;
+  try {
+    return spawn(program, args, { cwd: request.cwd, env, detached: true, stdio: [...stdio] });
+  } catch (cause) {
+    throw startFailed(request, cause as Error);
   }
 }
 

@@ -35,7 +35,7 @@ const MAX_ARGUMENT_BYTES = 100_000;
 
 /** Evaluates what stands in descriptor 3. The `x` keeps newlines at its end. */
 const EVALUATE =
-  "__evsh_c=$(cat <&3; echo x); exec 3<&-; " + 'eval "unset -v __evsh_c; ${__evsh_c%x*}"';
+  "__evsh_c=$(command cat <&3; echo x); exec 3<&-; " + 'eval "unset -v __evsh_c; ${__evsh_c%x*}"';
 
 /** Sends stderr where stdout goes, so that a reader gets both in the order in which they came. */
 const JOIN_STREAMS = 'exec "$@" 2>&1';

@@ -37,12 +37,21 @@ export async function execCommand(
       spec,
       json ? {} : { onOutput: (text, stream) => (stream === "stdout" ? out(text) : err(text)) },
     );
-    if (json) await out(`${JSON.stringify(outcome)}\n`);
+    if (json) await out(`${JSON.stringify(withoutFiles(outcome))}\n`);
     else for (const note of notesOn(outcome)) await err(`evershell: ${note}\n`);
     return outcomeStatus(outcome);
   } finally {
     await executor.close();
   }
+}
+
+/** The files with complete outputs go when the program ends. */
+function withoutFiles({ stdout, stderr, ...outcome }: BashOutcome): BashOutcome {
+  return {
+    ...outcome,
+    stdout: { ...stdout, spillPath: null },
+    stderr: { ...stderr, spillPath: null },
+  };
 }
 
 function notesOn({ timedOutMs, signal, denials }: BashOutcome): string[] {

@@ -181,6 +181,11 @@ class OwnedTasks {
   }
 }
 
+/** A producer without types may tell nothing of its end. */
+function isEnd(end: unknown): end is TaskEnd {
+  return typeof end === "object" && end !== null && "status" in end;
+}
+
 class Task {
   readonly #id: string;
   readonly #producer: OwnerlessProducer;
@@ -197,7 +202,7 @@ class Task {
     this.#id = id;
     this.#producer = producer;
     this.ended = producer.done.then(
-      (end) => this.#finish(end),
+      (end) => this.#finish(isEnd(end) ? end : { status: "completed" }),
       (error: unknown) => this.#finish({ status: "failed", message: String(error) }),
     );
   }

@@ -57,12 +57,27 @@ test.each([
   "HTTP_AUTHORIZATION",
   "SESSION_COOKIE",
   "ID_JWT",
+  "OPENAI_API_KEY2",
+  "DB_PASSWORD1",
+  "GH_PAT_2",
+  "DB_PASS_PROD",
+  "SIGNING_KEY_V2",
+  "API_TOKENS",
+  "ACCESSTOKEN",
+  "CLIENTSECRET",
+  "AWSSECRETACCESSKEY",
+  "DOCKER_AUTH_CONFIG",
 ])("%s goes", (name) => {
   expect(kept(named(name, "HOME"))).toEqual(["HOME"]);
 });
 
 test.each([
   "MONKEY",
+  "GPG_KEY",
+  "TOKEN_LIMIT",
+  "MAX_TOKEN",
+  "PASSWORD_STORE_DIR",
+  "NEXT_PUBLIC_STRIPE_KEY",
   "KEYBOARD_LAYOUT",
   "KEY_REPEAT",
   "LESSKEY",

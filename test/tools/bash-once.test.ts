@@ -1,13 +1,13 @@
 /** The one-shot `bash` as a model meets it: its schema, its texts, its errors, and how its calls look to a person. */
 
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { BashOutcome, BashRunOptions, BashSpec } from "../../src/core/executor.ts";
 import { type Card, createTools, localExecutor } from "../../src/node-tools.ts";
 import { pidsIn } from "../executor-support.ts";
 import { runningOf } from "../processes-support.ts";
-import { Chance, refusal, until } from "../support.ts";
+import { Chance, lives, refusal, until } from "../support.ts";
 import { type Caller, caller, makeOnceTools, Recorder } from "./once-support.ts";
 import { agent, finished, toolNamed } from "./support.ts";
 
@@ -530,5 +530,38 @@ test("the tool is at hand for many owners at once", async () => {
   );
   expect(texts).toEqual(
     texts.map((_, index) => (index === 0 ? "0" : `${index}\n[exit code: ${index}]`)),
+  );
+});
+
+describe("the owner of a call", () => {
+  test("takes a command that runs along when it is disposed of", async () => {
+    const one = caller();
+    const pidFile = join(one.context.cwd, "pid");
+    const running = refusal(one.bash("echo $$ >pid; exec sleep 1000"), "CLOSED");
+    await until("it runs", () => existsSync(pidFile) && readFileSync(pidFile, "utf8") !== "");
+    await one.tools.disposeOwner("agent");
+    await running;
+    expect(lives(Number(readFileSync(pidFile, "utf8")))).toBe(false);
+  });
+
+  test("takes a command along that is just being left running", async () => {
+    const one = caller();
+    const starting = refusal(one.start("exec sleep 1000"), "CLOSED");
+    await one.tools.disposeOwner("agent");
+    await starting;
+    expect(one.tools.tasks?.list("agent")).toEqual([]);
+  });
+
+  test("has to be somebody", async () => {
+    const one = caller();
+    await refusal(one.bash("touch made", { owner: "" }), "NO_OWNER");
+    expect(existsSync(join(one.context.cwd, "made"))).toBe(false);
+  });
+});
+
+test("a command that begins with a dash is no option", async () => {
+  const one = caller();
+  expect(await one.bash("-x; echo $?")).toMatch(
+    /^127\n\[stderr\]\n.*bash: line 1: -x: command not found$/,
   );
 });

@@ -381,3 +381,56 @@ test("a denied call is shown as a failure", async () => {
     content: ["not on a Sunday"],
   });
 });
+
+describe("whatever is wrong with deciding", () => {
+  test.each<[string, unknown]>([
+    ["false", false],
+    ["a decision of another kind", { kind: "block" }],
+    ["null", null],
+  ])("a listener that answers %s lets nothing run", async (_, answer) => {
+    const listener = (() => answer) as unknown as PreExecuteListener;
+    expect(await outcomeOf([listener])).toEqual(
+      denied("a listener answered something that is no decision"),
+    );
+  });
+
+  test("a listener that fails lets nothing run", async () => {
+    const fails: PreExecuteListener = () => {
+      throw new Error("out of order");
+    };
+    expect(await outcomeOf([fails])).toEqual(denied("a listener failed"));
+  });
+
+  test("a listener cannot show the next one another call", async () => {
+    const seen: unknown[] = [];
+    const swaps: PreExecuteListener = (call) => {
+      (call as { args: unknown }).args = { command: "echo harmless" };
+      return undefined;
+    };
+    const looks: PreExecuteListener = ({ args }) => {
+      seen.push(args);
+      return undefined;
+    };
+    expect(await outcomeOf([looks, swaps])).toEqual(denied("a listener failed"));
+    expect(seen).toMatchObject([{ command: "touch made; echo ran" }]);
+  });
+
+  test("a decision that never comes ends with its call", async () => {
+    const one = agent({ preExecute: [() => new Promise(() => undefined)] });
+    const signal = AbortSignal.timeout(50);
+    expect((await refusal(one.bash("echo ran", { signal }), "ABORTED")).message).toBe(
+      "tool call aborted",
+    );
+  });
+
+  test("a decision that takes long lets no later call of the owner go first", async () => {
+    let calls = 0;
+    const slowFirst: PreExecuteListener = async () => {
+      if (calls++ === 0) await new Promise((resolve) => setTimeout(resolve, 200));
+      return undefined;
+    };
+    const one = agent({ preExecute: [slowFirst] });
+    await Promise.all([one.bash("echo first >>order"), one.bash("echo second >>order")]);
+    expect(await one.bash("cat order")).toBe(`first\nsecond\n${finished(0)}`);
+  });
+});
