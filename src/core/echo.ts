@@ -43,7 +43,8 @@ export class Echo {
     readonly rest: Uint8Array;
   } {
     const all = concat(this.#pieces.map(({ bytes }) => bytes));
-    const { runs, rest } = findEcho(all, this.#line);
+    const { runs: found, rest } = findEcho(all, this.#line);
+    const runs = withPieces(all, found, this.#line);
     let at = 0;
     const others = this.#pieces.map(({ bytes, ofPrompt }) => {
       const from = at;
@@ -52,6 +53,50 @@ export class Echo {
     });
     return { others, rest };
   }
+}
+
+/** So long a piece of the line is no output by chance. */
+const MIN_PIECE_BYTES = 24;
+
+/**
+ * The runs, and what stands between them as it stands in the line: of a long echo the kernel loses parts on a busy
+ * machine, and the pieces that are left come in no order that could be told.
+ */
+function withPieces(bytes: Uint8Array, runs: readonly Run[], line: Uint8Array): readonly Run[] {
+  const echoed = runs.reduce((sum, { from, to }) => sum + to - from, 0);
+  if (echoed === line.length) return runs;
+  const all: Run[] = [];
+  let at = 0;
+  for (const run of [...runs, { from: bytes.length, to: bytes.length }]) {
+    const gap = bytes.subarray(at, run.from);
+    if (gap.length >= MIN_PIECE_BYTES && isMadeOf(line, gap)) all.push({ from: at, to: run.from });
+    all.push(run);
+    at = run.to;
+  }
+  return all;
+}
+
+/** Whether it is a row of pieces of the line, none of them short. */
+function isMadeOf(line: Uint8Array, bytes: Uint8Array): boolean {
+  const decoder = new TextDecoder("latin1");
+  const text = decoder.decode(line);
+  const row = decoder.decode(bytes);
+  for (let at = 0; at < row.length; ) {
+    const length = longestPiece(text, row, at);
+    if (length < MIN_PIECE_BYTES && at + length < row.length) return false;
+    at += length;
+  }
+  return true;
+}
+
+/** The length of the longest piece of the text that stands in the row at this place: by halving. */
+function longestPiece(text: string, row: string, at: number): number {
+  let length = 0;
+  for (let step = 2 ** Math.floor(Math.log2(row.length - at)); step >= 1; step /= 2) {
+    const next = length + step;
+    if (at + next <= row.length && text.includes(row.slice(at, at + next))) length = next;
+  }
+  return length;
 }
 
 /** Bytes that are echo. */

@@ -165,3 +165,19 @@ describe("an echo that comes after the command has started", () => {
     expect(LateEcho.of(new Uint8Array(), ID)).toBeNull();
   });
 });
+
+test("pieces of a long echo of which the kernel has lost parts are no output", () => {
+  const words = Array.from({ length: 400 }, () => `$'${"x".repeat(640)}'`).join(" \\\n");
+  const line = `{ run ${ID} ${words}; } >/dev/null && close ${ID}\n`;
+  // As cut as it may be: within a word, over the end of a line, and twice in a row.
+  const cuts: [number, number][] = [
+    [30_000, 31_500],
+    [31_700, 33_333],
+    [100_000, 164_000],
+    [200_000, 200_100],
+  ];
+  let left = line;
+  for (const [from, to] of cuts.reverse()) left = left.slice(0, from) + left.slice(to);
+  expect(split(line, [bytesOf(left)]).output).toBe("");
+  expect(split(line, [bytesOf(`${left}job output\n`)]).output).toBe("job output\n");
+});
