@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
-import { pause } from "../core/deferred.ts";
+import { defer, pause } from "../core/deferred.ts";
 import { type Environment, taggedEnvironment } from "../core/environment.ts";
 import { EvershellError } from "../core/errors.ts";
 import type { ProcessEnd } from "../core/executor.ts";
@@ -162,7 +162,7 @@ class Output {
   readonly #stream: Readable;
   readonly #take: (bytes: Uint8Array) => Promise<unknown> | undefined;
   #bytes = 0;
-  #ended = false;
+  readonly #ended = defer<true>();
   #held = false;
   #released = false;
   #left = false;
@@ -171,9 +171,7 @@ class Output {
     this.#stream = stream;
     this.#take = take;
     stream.on("data", (bytes: Uint8Array) => void this.#push(bytes));
-    const end = (): void => {
-      this.#ended = true;
-    };
+    const end = (): void => this.#ended.resolve(true);
     // A pipe that breaks has ended.
     stream.once("end", end).once("close", end).once("error", end);
   }
@@ -182,8 +180,7 @@ class Output {
   async drained(): Promise<void> {
     for (let quiet = 0, turns = 0; quiet < QUIET_TURNS && turns < MAX_TURNS; ) {
       const before = this.#bytes;
-      await turn();
-      if (this.#ended) return;
+      if (await Promise.race([this.#ended.promise, turn()])) return;
       if (this.#held) continue;
       turns++;
       quiet = this.#bytes === before ? quiet + 1 : 0;
@@ -218,9 +215,9 @@ class Output {
 }
 
 /** One turn of the event loop, in which whatever can be read is read. */
-async function turn(): Promise<void> {
+async function turn(): Promise<false> {
   await pause(1);
-  await new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => setImmediate(() => resolve(false)));
 }
 
 /** What the process does not read is dropped with it. */
