@@ -12,8 +12,9 @@ import { answerRequests } from "./cli/requests.ts";
 import { handleSignals } from "./cli/signals.ts";
 import { FAILURE_STATUS, signalStatus, USAGE_STATUS } from "./cli/status.ts";
 import { takeTour } from "./cli/tour.ts";
-import { EvershellError, openShell, type Shell } from "./node.ts";
-import { machine } from "./node-machine.ts";
+import { EvershellError, type Shell } from "./core/index.ts";
+import { machineOn } from "./machine.ts";
+import { thisRuntime } from "./this-runtime.ts";
 import { createToolsOn, executorOptionsOf, type ToolsConfig } from "./tools/index.ts";
 
 interface RunFlags {
@@ -32,6 +33,8 @@ interface McpFlags extends Pick<RunFlags, "config" | "cwd"> {
 interface ExecFlags extends Pick<RunFlags, "json" | "cwd" | "timeout" | "config"> {
   readonly sandbox?: true;
 }
+
+const machine = machineOn(await thisRuntime());
 
 const streams: Streams = {
   out: (text) => write(process.stdout, text),
@@ -135,7 +138,7 @@ async function run(commands: readonly string[], flags: RunFlags): Promise<void> 
 }
 
 async function tour(): Promise<void> {
-  await withShell(openShell(), (shell) => takeTour(shell, streams.out));
+  await withShell(machine.openShell({}), (shell) => takeTour(shell, streams.out));
 }
 
 async function exec(command: string, flags: ExecFlags): Promise<void> {

@@ -1,8 +1,8 @@
 /** The PTY of Node.js, through node-pty. */
 
-import { execFile } from "node:child_process";
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { constants as osConstants } from "node:os";
+import type { IPty } from "node-pty";
 import { within } from "../core/deferred.ts";
 import { EvershellError } from "../core/errors.ts";
 import type {
@@ -14,28 +14,26 @@ import type {
   TerminalModes,
   TerminalReader,
 } from "../core/pty.ts";
-import { endFamily, isAlive, sendSignal } from "./end-session.ts";
-import { Family } from "./family.ts";
-import { InputQueue, type PtyWithDescriptor } from "./node-pty-input.ts";
-import { OutputQueue } from "./node-pty-output.ts";
-import { endsOnInterrupt, processInfo, terminalReadSize } from "./processes.ts";
-import { terminalModes } from "./terminal-modes.ts";
-import { terminalReader } from "./terminal-reader.ts";
-
-/** Arguments of stty under which a line of printable text arrives as it was typed. */
-const INPUT_MODES: readonly string[] =
-  "-inlcr -igncr icrnl -istrip -echoctl intr ^C quit ^\\ erase ^? kill ^U eof ^D eol undef susp ^Z start ^Q stop ^S lnext ^V werase ^W".split(
-    " ",
-  );
-const LINUX_INPUT_MODES: readonly string[] = ["-iuclc", "eol2", "undef", "rprnt", "^R"];
+import { isAlive } from "./end-session.ts";
+import { InputQueue } from "./terminal-input.ts";
+import { type Flow, OutputQueue } from "./terminal-output.ts";
+import { TerminalProcesses } from "./terminal-processes.ts";
 
 /** What node-pty (1.1.0) has besides its typed interface. */
-interface UnixPty extends PtyWithDescriptor {
+interface UnixPty extends IPty {
   /** The path of the terminal device. */
   readonly ptsName: string;
+  /** The master's descriptor. */
+  readonly fd: number;
   /** Closes the master. */
   destroy(): void;
 }
+
+/** A process that may not be signalled (a setuid program in the shell's place) is not waited for longer. */
+const LAST_WAIT_MS = 2_000;
+
+/** How often a paused PTY looks whether its process has ended. */
+const PAUSED_LOOK_MS = 50;
 
 /** Opens a PTY on this machine. */
 export async function openPty(request: PtyRequest): Promise<Pty> {
@@ -75,21 +73,27 @@ async function loadNodePty(): Promise<typeof import("node-pty")> {
 class NodePty implements Pty {
   readonly exited: Promise<PtyExit>;
   readonly #pty: UnixPty;
+  readonly #flow: PausedWhileHeld;
   readonly #output: OutputQueue;
   readonly #input: InputQueue;
-  readonly #family: Family;
+  readonly #processes: TerminalProcesses;
   #closing: Promise<void> | null = null;
 
-  constructor(pty: UnixPty, { onData, tag, keepDetached }: PtyRequest) {
+  constructor(pty: UnixPty, request: PtyRequest) {
     this.#pty = pty;
-    this.#family = new Family({ leader: pty.pid, device: pty.ptsName, tag, keepDetached });
-    this.#output = new OutputQueue(pty, onData);
-    this.#input = new InputQueue(pty);
+    this.#processes = new TerminalProcesses(pty.pid, pty.ptsName, request);
+    this.#flow = new PausedWhileHeld(pty);
+    this.#output = new OutputQueue(request.onData, this.#flow);
+    // With `encoding: null` the data are bytes, whatever the types say.
+    pty.onData((data) => this.#output.push(data as unknown as Uint8Array));
+    // node-pty's own queue tries a full terminal again without a pause, at 60 to 100 % of a CPU.
+    this.#input = new InputQueue({ pid: pty.pid, write: (bytes) => writeSync(pty.fd, bytes) });
     const device = holdDevice(pty.ptsName);
     this.exited = new Promise((resolve) => {
       pty.onExit(async ({ exitCode, signal }) => {
         if (device !== null) closeSync(device);
         this.#input.close();
+        this.#flow.stopLooking();
         await this.#output.delivered();
         resolve(
           signal ? { exitCode: null, signal: signalName(signal) } : { exitCode, signal: null },
@@ -107,38 +111,24 @@ class NodePty implements Pty {
     if (this.#closing === null && isAlive(this.#pty.pid)) this.#pty.resize(cols, rows);
   }
 
-  async signal(name: SignalName): Promise<boolean> {
-    const shell = await processInfo(this.#pty.pid);
-    if (shell === null || shell.foregroundGroup <= 0) return false;
-    return sendSignal(-shell.foregroundGroup, name);
+  signal(name: SignalName): Promise<boolean> {
+    return this.#processes.signal(name);
   }
 
-  async inspect(): Promise<PtyState | null> {
-    const shell = await processInfo(this.#pty.pid);
-    if (shell === null) return null;
-    const { foregroundGroup, group, pid, state } = shell;
-    const foreground = foregroundGroup === group;
-    const readSize = foreground ? terminalReadSize(pid, this.#pty.ptsName) : null;
-    const interruptible = endsOnInterrupt(foregroundGroup);
-    return { stopped: state === "T", foreground, foregroundGroup, interruptible, readSize };
+  inspect(): Promise<PtyState | null> {
+    return this.#processes.inspect();
   }
 
   reader(): Promise<TerminalReader | null> {
-    return terminalReader(this.#pty.pid, this.#pty.ptsName);
+    return this.#processes.reader();
   }
 
-  async modes(): Promise<TerminalModes | null> {
-    // Once the process is gone, the device may be another terminal's.
-    return isAlive(this.#pty.pid) ? terminalModes(this.#pty.ptsName) : null;
+  modes(): Promise<TerminalModes | null> {
+    return this.#processes.modes();
   }
 
-  async repair(): Promise<void> {
-    const [option, more] = process.platform === "linux" ? ["-F", LINUX_INPUT_MODES] : ["-f", []];
-    await new Promise<void>((resolve) => {
-      // A terminal that is gone cannot be set, and need not be.
-      execFile("stty", [option, this.#pty.ptsName, ...INPUT_MODES, ...more], () => resolve());
-    });
-    sendSignal(this.#pty.pid, "SIGCONT");
+  repair(): Promise<void> {
+    return this.#processes.repair();
   }
 
   close(): Promise<void> {
@@ -149,20 +139,45 @@ class NodePty implements Pty {
   async #close(): Promise<void> {
     this.#input.close();
     this.#output.close();
-    try {
-      await endFamily(this.#family);
-    } catch {
-      // No descriptor is free to look at the processes with.
-      sendSignal(this.#pty.pid, "SIGKILL");
-    }
+    await this.#processes.end();
     // Closes the master at once; the exit event follows without its usual delay.
     this.#pty.destroy();
     await within(this.exited, LAST_WAIT_MS);
   }
 }
 
-/** A process that may not be signalled (a setuid program in the shell's place) is not waited for longer. */
-const LAST_WAIT_MS = 2_000;
+/** Pauses node-pty, so that the kernel makes the process wait. */
+class PausedWhileHeld implements Flow {
+  readonly room = 0;
+  readonly #pty: IPty;
+  #look: NodeJS.Timeout | undefined;
+
+  constructor(pty: IPty) {
+    this.#pty = pty;
+  }
+
+  hold(): void {
+    this.#pty.pause();
+    this.#look = setInterval(() => this.#resumeIfEnded(), PAUSED_LOOK_MS);
+  }
+
+  release(): void {
+    this.stopLooking();
+    this.#pty.resume();
+  }
+
+  stopLooking(): void {
+    clearInterval(this.#look);
+  }
+
+  /**
+   * node-pty destroys its socket 200 ms after the process has ended, read or not. So a PTY that is paused over
+   * the end is resumed, and what the kernel still holds (some 64 KiB at most) waits in the queue.
+   */
+  #resumeIfEnded(): void {
+    if (!isAlive(this.#pty.pid)) this.release();
+  }
+}
 
 /**
  * Keeps the terminal device open. When the last process closes it, libuv of Node 20 and 22 takes a short read

@@ -71,13 +71,18 @@ function programOf(pid: number): string {
 async function* foregroundProcesses(leader: number): AsyncGenerator<ProcessInfo> {
   const shell = statOf(leader);
   if (shell === null || shell.foregroundGroup <= 0) return;
-  for (const info of showsChildren ? descendants(shell) : await allProcesses()) {
+  for (const info of showsChildren() ? descendants(shell) : await allProcesses()) {
     if (info.group === shell.foregroundGroup && info.state === "S") yield info;
   }
 }
 
 /** Not every kernel lists the children of a thread; then all processes of the system are looked at. */
-const showsChildren = existsSync("/proc/thread-self/children");
+function showsChildren(): boolean {
+  listsChildren ??= existsSync("/proc/thread-self/children");
+  return listsChildren;
+}
+
+let listsChildren: boolean | null = null;
 
 /** A process and all that come from it, except those whose parent has ended. */
 function* descendants(root: ProcessInfo): Generator<ProcessInfo> {

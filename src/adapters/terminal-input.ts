@@ -1,7 +1,5 @@
-/** The input of node-pty's terminals: bounded, in order, and cheap while the program does not read. */
+/** The input of a terminal: bounded, in order, and cheap while the program does not read. */
 
-import { writeSync } from "node:fs";
-import type { IPty } from "node-pty";
 import { type Deferred, defer } from "../core/deferred.ts";
 import { EvershellError } from "../core/errors.ts";
 import { isAlive } from "./end-session.ts";
@@ -13,30 +11,29 @@ const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
 const FIRST_RETRY_MS = 1;
 const LAST_RETRY_MS = 50;
 
-/** node-pty (1.1.0) has this besides its typed interface. */
-export interface PtyWithDescriptor extends IPty {
-  /** The master's descriptor. */
-  readonly fd: number;
+/** Where the input goes. */
+export interface InputEnd {
+  /** The process that was started on the terminal. */
+  readonly pid: number;
+  /** Writes without waiting: how many of the bytes the kernel took. May throw where it takes none. */
+  write(bytes: Uint8Array): number;
 }
 
-/**
- * Input on its way to the kernel. node-pty's own queue tries a full terminal again without a pause, at 60 to
- * 100 % of a CPU for as long as the program does not read.
- */
+/** Input on its way to the kernel. */
 export class InputQueue {
-  readonly #pty: PtyWithDescriptor;
+  readonly #end: InputEnd;
   #writes: Write[] = [];
   #queuedBytes = 0;
   #retryMs = FIRST_RETRY_MS;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(pty: PtyWithDescriptor) {
-    this.#pty = pty;
+  constructor(end: InputEnd) {
+    this.#end = end;
   }
 
   async write(bytes: Uint8Array, until?: AbortSignal): Promise<void> {
-    if (this.#closed || !isAlive(this.#pty.pid)) throw ended();
+    if (this.#closed || !isAlive(this.#end.pid)) throw ended();
     if (until?.aborted) throw dropped();
     if (this.#queuedBytes + bytes.length > MAX_QUEUED_BYTES) throw tooMuch();
     const write: Write = { bytes, taken: defer() };
@@ -85,9 +82,9 @@ export class InputQueue {
   /** How many of the bytes the kernel takes now. */
   #offer(bytes: Uint8Array): number {
     // Once the process is gone, its descriptor may already be another file's.
-    if (this.#closed || !isAlive(this.#pty.pid)) return 0;
+    if (this.#closed || !isAlive(this.#end.pid)) return 0;
     try {
-      return writeSync(this.#pty.fd, bytes);
+      return this.#end.write(bytes);
     } catch {
       // EAGAIN: full. Other errors come with the end of the process, which closes this queue.
       return 0;
