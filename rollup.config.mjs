@@ -4,6 +4,7 @@ import typescript from "@rollup/plugin-typescript";
 const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
 const external = [
   /^node:/,
+  /^bun(:|$)/,
   ...Object.keys(dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
 ];
 
@@ -17,6 +18,10 @@ export default {
   input: [
     "src/node.ts",
     "src/node-tools.ts",
+    "src/bun.ts",
+    "src/bun-tools.ts",
+    "src/deno.ts",
+    "src/deno-tools.ts",
     "src/integrations/mcp.ts",
     "src/cli.ts",
     "src/core/index.ts",
