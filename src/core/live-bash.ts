@@ -190,7 +190,10 @@ export class LiveBash {
   async signal(run: Run, name: SignalName): Promise<boolean> {
     if (!(await run.begun)) return false;
     this.#lookout.watch(run);
-    return this.#pty.signal(name);
+    if (name !== "SIGINT") return this.#pty.signal(name);
+    // A shell that is just starting a program loses it.
+    await this.interrupt(run);
+    return true;
   }
 
   /** Interrupts the command in flight. */
